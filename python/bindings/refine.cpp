@@ -40,11 +40,8 @@ py::tuple run(Structures& structure, const ProfileFile* curve, const py::dict& g
               const py::dict& how) {
     Options options;
     set_fields(options.fields(), given);
-    if (curve != nullptr && options.parameters.mode != refine::Mode::pool &&
-        options.profiles.background)
-        throw UsageError(
-            "modes fit and average have no background: leave out --background, or give --mode "
-            "pool");
+    if (options.parameters.mode == refine::Mode::fit && options.profiles.background)
+        throw UsageError("mode fit has no background: leave out --background, or give --mode pool");
     CallContext call(parse_execution_options(how));
     auto refined = std::make_unique<Refined>();
     Array<float, 3> xyz;

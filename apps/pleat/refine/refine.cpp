@@ -39,7 +39,6 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  pleat refine protein.pdb --linkers A:225-242,A:446-448 -o run\n"
     "  pleat refine protein.pdb --rigid A:20-224,A:243-600 --data curve.dat -o run\n"
-    "  pleat refine protein.pdb --linkers A:225-242 --data curve.dat --mode pool -o run\n"
     "  pleat refine model.cif --pae pae.json --data curve.dat -o run\n"
     "  pleat refine domains.pdb --sequence protein.fasta --data curve.dat -o run\n"
     "  pleat refine one.pdb two.pdb --join --sequence protein.fasta -o run\n"
@@ -48,11 +47,13 @@ constexpr const char* kExamples =
     "  pleat refine start1.pdb start2.pdb --linkers A:225-242 -o runs --sweep seed=1,2,3\n"
     "  pleat report run -o page.html\n\n"
     "Linkers turn about phi and psi, as in coils of known structures; the rest of the protein is\n"
-    "rigid. The frames are samples, not one refined model: in mode pool of this distribution "
-    "without\n"
-    "overlaps, in mode fit of the same times the likelihood of the curve, where each frame alone\n"
-    "explains it (one conformation of unknown place), in mode average the same for replicas whose\n"
-    "mean profile explains it (proteins that stay flexible; the default with --data).\n"
+    "rigid. The frames are samples, not one refined model: in mode pool of what linkers and "
+    "overlaps\n"
+    "allow, to which a curve of --data gives weights (proteins that stay flexible), in mode fit of "
+    "the\n"
+    "same times the likelihood of the curve, where each frame alone explains it (one conformation "
+    "of\n"
+    "unknown place).\n"
     "Chains, ligands and nucleic acids without linkers move with the domain that they touch most.\n"
     "With --data the frames are fitted in RUN/saxs as 'pleat saxs' does: chi^2 of each, minimal\n"
     "ensembles and weights. A run that has not converged says so, and one whose frames do not\n"
@@ -126,8 +127,7 @@ std::vector<Field> result_fields(RefineOptions& options) {
 
 void choose_mode(RefineOptions& options) {
     refine::Mode& mode = options.parameters.mode;
-    if (mode == refine::Mode::automatic)
-        mode = options.has_curve() ? refine::Mode::average : refine::Mode::pool;
+    if (mode == refine::Mode::automatic) mode = refine::Mode::pool;
 }
 
 void check_job(const RefineOptions& options) {
@@ -136,13 +136,8 @@ void check_job(const RefineOptions& options) {
     if (options.join && options.ensemble.sources.size() == 1)
         throw UsageError(
             "--join: expected several STRUCTUREs, found one; models of one file need no --join");
-    const refine::Mode mode = options.parameters.mode;
-    const bool is_pool =
-        mode == refine::Mode::pool || (mode == refine::Mode::automatic && !has_curve);
-    if (!is_pool && options.saxs.parameters.background)
-        throw UsageError(
-            "modes fit and average have no background: leave out --background, or give --mode "
-            "pool");
+    if (options.parameters.mode == refine::Mode::fit && options.saxs.parameters.background)
+        throw UsageError("mode fit has no background: leave out --background, or give --mode pool");
     if (options.run.names_device() && make_context(options.run).device.kind == Device::Kind::cuda &&
         !options.has_profiles() && !options.cluster_cutoff)
         throw UsageError(
@@ -183,11 +178,12 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
     for (std::size_t n = 0; n < result.domains.size(); ++n)
         text += fmt::format("domain {}: {}\n", n + 1, result.domains[n]);
     text += moves_line(result);
-    if (!result.swaps.empty())
+    if (result.evidence)
         text += fmt::format(
-            "powers of the likelihood: {:.3g}; swaps: {:.2f}; {} conformations came from "
-            "power 0 to power 1\n",
-            fmt::join(result.betas, " "), fmt::join(result.swaps, " "), result.arrivals);
+            "{} powers of the likelihood; frames descend from {} draws; ln of the evidence {:.2f} "
+            "+- {:.2f}\n",
+            result.evidence->powers.size(), result.evidence->ancestors,
+            result.evidence->log_evidence, result.evidence->error);
     if (!result.chi2.empty())
         text += fmt::format("chi^2 per point, by beads: smallest {:.3f}, median {:.3f}\n",
                             *std::min_element(result.chi2.begin(), result.chi2.end()),

@@ -38,17 +38,18 @@ std::string convergence_text(const Result& result) {
     for (const MoveShare& move : result.moves)
         json["moves"].push_back(
             {{"kind", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}});
-    if (!result.betas.empty()) json["powers"] = result.betas;
+    if (result.evidence)
+        json["evidence"] = {{"log_evidence", number(result.evidence->log_evidence)},
+                            {"error", number(result.evidence->error)},
+                            {"max_error", Evidence::kMaxError},
+                            {"ancestors", result.evidence->ancestors},
+                            {"powers", result.evidence->powers}};
     if (result.misfit)
         json["misfit"] = {{"squares", number(result.misfit->squares)},
                           {"runs", number(result.misfit->runs)},
                           {"min_probability", MisfitTest::kMinProbability},
                           {"passed", result.misfit->is_passed()},
                           {"remark", misfit_remark(result)}};
-    if (!result.swaps.empty()) {
-        json["swap_probabilities"] = result.swaps;
-        json["arrivals"] = result.arrivals;
-    }
     return json.dump(2) + "\n";
 }
 
@@ -60,16 +61,13 @@ std::string topology_name(const Result& result) {
 
 std::string convergence_remark(const Result& result) {
     const Index frames = std::ssize(result.chain),
-                chains = 1 + *std::max_element(result.chain.begin(), result.chain.end()),
-                replicas = result.replica.empty() ? 1
-                                                  : 1 + *std::max_element(result.replica.begin(),
-                                                                          result.replica.end());
-    if (frames / (chains * replicas) < Convergence::kMinDraws)
+                chains = 1 + *std::max_element(result.chain.begin(), result.chain.end());
+    const char* const what = result.mode == Mode::fit ? "populations" : "chains";
+    if (frames / chains < Convergence::kMinDraws)
         return fmt::format(
-            "not converged: {} frames of {} chains are too few to compare the chains (expected: at "
-            "least {} frames of each chain{})",
-            frames, chains, Convergence::kMinDraws,
-            replicas > 1 ? fmt::format(" and each of its {} replicas", replicas) : "");
+            "not converged: {} frames of {} {} are too few to compare the {} (expected: at least "
+            "{} frames of each)",
+            frames, chains, what, what, Convergence::kMinDraws);
     std::string text;
     for (const Quantity& quantity : result.quantities)
         if (!quantity.convergence.is_reached())
@@ -79,19 +77,21 @@ std::string convergence_remark(const Result& result) {
     if (!text.empty())
         text += fmt::format(" (converged: at most {} and at least {})", Convergence::kMaxRHat,
                             Convergence::kMinSize);
+    if (result.evidence && !result.evidence->is_reached())
+        text += fmt::format("{}ln of the evidence has an error of {:.2f} (converged: at most {})",
+                            text.empty() ? "not converged: " : ", ", result.evidence->error,
+                            Evidence::kMaxError);
     return text;
 }
 
 std::string misfit_remark(const Result& result) {
     if (!result.misfit || result.misfit->is_passed()) return "";
-    const char* const what = result.mode == Mode::fit
-                                 ? "no single conformation explains the curve: residuals of frames"
-                                 : "the frames do not explain the curve: residuals of their means";
     return fmt::format(
-        "{} would be as large with probability {:.2g}, and of one sign for as long with {:.2g}, if "
-        "they were noise (expected: at least {} each){}",
-        what, result.misfit->squares, result.misfit->runs, MisfitTest::kMinProbability,
-        result.mode == Mode::fit ? "; --mode average is for proteins that stay flexible" : "");
+        "no single conformation explains the curve: residuals of frames would be as large with "
+        "probability {:.2g}, and of one sign for as long with {:.2g}, if they were noise "
+        "(expected: "
+        "at least {} each); --mode pool is for proteins that stay flexible",
+        result.misfit->squares, result.misfit->runs, MisfitTest::kMinProbability);
 }
 
 std::vector<FrameColumn> frame_columns(const Result& result) {
@@ -99,7 +99,6 @@ std::vector<FrameColumn> frame_columns(const Result& result) {
         return Shown{.format = std::chars_format::fixed, .digits = digits};
     };
     std::vector<FrameColumn> all = {{"chain", result.chain, {}}, {"step", result.step, {}}};
-    if (!result.replica.empty()) all.push_back({"replica", result.replica, {}});
     for (const Quantity& quantity : result.quantities)
         all.push_back({quantity.name, quantity.values, fixed(4)});
     if (!result.chi2.empty()) {
@@ -116,14 +115,16 @@ std::vector<FrameColumn> frame_columns(const Result& result) {
 ResultColumns columns(const Result& result) {
     const bool is_done = !result.chain.empty();
     const std::string remark = is_done ? convergence_remark(result) : "";
-    const bool is_converged = is_done && result.is_converged();
+    const bool is_converged = is_done && result.is_converged(),
+               has_evidence = result.evidence.has_value();
+    const Evidence evidence = result.evidence.value_or(Evidence{});
     return {
         {"frames", "pleat.Ensemble, float32 [frame, atom, 3], angstrom; the largest domain rests",
          ColumnValue::kept("Ensemble")},
         {"table",
          "dict of arrays [frame], the columns of frames.tsv: chain, step (int64, the Monte Carlo "
-         "chain and its moves so far); in mode average replica (int64); rg, distance_1_2, ... "
-         "(float64, angstrom); with a likelihood ln_likelihood, chi2 (per point) and c2; dmax "
+         "chain or population, and the moves so far); rg, distance_1_2, ... (float64, angstrom); "
+         "with a likelihood ln_likelihood, chi2 (per point) and c2; dmax "
          "(angstrom); prior (ln of the density, up to a constant); clash (kT); close_atoms (int64, "
          "pairs of heavy atoms closer than 2.5 angstrom)",
          ColumnValue::kept("dict[str, NDArray[Any]]")},
@@ -142,15 +143,13 @@ ResultColumns columns(const Result& result) {
          ColumnValue::kept("dict[str, Any] | None")},
         {"moves", "dict of each kind of move: (proposed, accepted), burn-in left out",
          ColumnValue::kept("dict[str, tuple[int, int]]")},
-        {"powers", "float64 [rung], powers of the likelihood; None without a likelihood",
-         ColumnValue(result.betas).or_none(!result.betas.empty())},
-        {"swap_probabilities",
-         "float64 [rung - 1], mean probabilities of swaps; None without a likelihood",
-         ColumnValue(result.swaps).or_none(!result.swaps.empty())},
-        {"arrivals",
-         "int, conformations that came from power 0 to power 1; None without powers between which "
-         "to swap",
-         ColumnValue(result.arrivals).or_none(!result.swaps.empty())},
+        {"powers",
+         "float64 [power], powers of the likelihood from 0 to 1 through which the populations of "
+         "mode fit went; None in others",
+         ColumnValue(evidence.powers).or_none(has_evidence)},
+        {"ancestors",
+         "int, draws of the prior from which all frames of mode fit descend; None in others",
+         ColumnValue(evidence.ancestors).or_none(has_evidence)},
         {"domains",
          "list of str, such as 'A:1-288'; domains are numbered from 1 in names of columns",
          result.domains},
@@ -174,6 +173,10 @@ ResultColumns columns(const Result& result) {
              "residues that --sequence added"),
         fact("domains", std::ssize(result.domains), "number of domains"),
         fact("converged", is_converged ? "yes" : "no", "whether all of convergence.json has"),
+        fact("log_evidence", ColumnValue(evidence.log_evidence).or_none(has_evidence),
+             "ln of the mean likelihood of the curve under the prior (mode fit)"),
+        fact("log_evidence_error", ColumnValue(evidence.error).or_none(has_evidence),
+             "its standard error"),
         fact("remark", ColumnValue(remark).or_none(!is_converged), "what has not"),
         fact("residuals_are_noise",
              ColumnValue(result.misfit && result.misfit->is_passed() ? "yes" : "no")

@@ -8,7 +8,7 @@
 namespace pleat::refine {
 
 std::span<const std::string_view> names_of(Mode) {
-    static constexpr std::array<std::string_view, 4> kNames = {"auto", "pool", "fit", "average"};
+    static constexpr std::array<std::string_view, 3> kNames = {"auto", "pool", "fit"};
     return kNames;
 }
 
@@ -39,9 +39,10 @@ std::vector<Field> fields(Parameters& p) {
          .value_name = "RESIDUES"},
         {.name = "mode",
          .target = &p.mode,
-         .help = "pool: frames that the linkers allow; fit: frames each of which explains the "
-                 "curve of --data; average: frames whose mean explains the curve, for proteins "
-                 "that stay flexible; auto: average with --data, else pool"},
+         .help =
+             "pool: frames that the linkers allow, to which a curve of --data gives weights, for "
+             "proteins that stay flexible; fit: frames each of which explains the curve; auto: "
+             "pool"},
         {.name = "frames",
          .target = &p.frames,
          .help = "Number of conformations to write",
@@ -50,38 +51,33 @@ std::vector<Field> fields(Parameters& p) {
          .automatic = "10000; fit: 1000"},
         {.name = "chains",
          .target = &p.chains,
-         .help = "Number of Monte Carlo chains, each from a start of its own",
+         .help = "Number of Monte Carlo chains, each from a start of its own; fit: of populations "
+                 "that do not influence each other, at least 4",
          .min = 1,
          .max = 100000,
-         .automatic = "16; fit and average: 4"},
+         .automatic = "16"},
         {.name = "moves",
          .target = &p.moves,
-         .help = "Moves of a chain between two of its frames",
+         .help = "Moves of a chain between two of its frames; fit: of each conformation at each "
+                 "power of the likelihood",
          .min = 1,
          .max = 1e6,
-         .automatic = "100; fit and average: 25"},
+         .automatic = "100; fit: 25"},
         {.name = "burn-in",
          .target = &p.burn_in,
-         .help = "Number of initial frames of each chain to discard",
+         .help = "pool: number of initial frames of each chain to discard",
          .min = 1,
          .max = 1e7,
          .automatic = "half of those that are kept, at least 20"},
-        {.name = "rungs",
-         .target = &p.rungs,
-         .help = "fit and average: number of powers of the likelihood, from 0 to 1, for parallel "
-                 "tempering; 1: only power 1",
-         .min = 1,
-         .max = 1000,
-         .automatic = "8; average: 1"},
-        {.name = "replicas",
-         .target = &p.replicas,
-         .help = "average: number of conformations that each Monte Carlo chain holds; their mean "
-                 "profile is compared with the curve",
-         .min = 16,
-         .max = 100000},
+        {.name = "doublings",
+         .target = &p.doublings,
+         .help = "fit: how often a run that has not converged is made again, each time with twice "
+                 "the moves",
+         .min = 0,
+         .max = 20},
         {.name = "model-error",
          .target = &p.model_error,
-         .help = "fit and average: relative error of computed profiles, beside the curve's errors",
+         .help = "fit: relative error of computed profiles, beside the curve's errors",
          .min = 0,
          .max = 1}};
 }

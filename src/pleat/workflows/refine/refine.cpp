@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <functional>
 
 #include "pleat/core/files/hash.h"
 #include "pleat/core/loops/parallel.h"
@@ -22,18 +22,18 @@ namespace {
 std::string problem_of(const RunSetup& setup, const CurveInput& curve, const Parameters& parameters,
                        const Context& context) {
     const HeavyAtoms& heavy = setup.heavy;
-    const PoolOptions& options = setup.options;
     const Mode mode = setup.mode;
     Sha256 hash;
-    hash.field("refine 4").field(View<const float, 2>(heavy.xyz));
+    hash.field("refine 6").field(View<const float, 2>(heavy.xyz));
     for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
     hash.field(setup.found_options);
     if (setup.built_residues > 0)
         for (const Topology::Residue& residue : heavy.topology->residues) hash.field(residue.name);
-    for (const Index number : {options.chains, options.rungs, options.moves, options.kept,
-                               options.burn_in, options.replicas, options.together})
+    for (const Index number :
+         {setup.pool.chains, setup.pool.moves, setup.pool.kept, setup.pool.burn_in,
+          setup.islands.moves, setup.islands.doublings, setup.islands.together})
         hash.field(number);
     hash.field(static_cast<std::int64_t>(mode));
     if (mode != Mode::pool) {
@@ -125,8 +125,9 @@ void measure(const Conformation& conformation, View<const float, 2> xyz, const M
 }
 
 /// The numbers of all frames, computed by all ranks, and the coordinates, on the first rank only.
-Array<double, 2> measure_frames(const ChainModel& model, const Moves& moves, const Pool& pool,
-                                Index numbers, const Context& context, Array<float, 3>& xyz) {
+Array<double, 2> measure_frames(const ChainModel& model, const Moves& moves,
+                                const Array<double, 3>& angles, Index numbers,
+                                const Context& context, Array<float, 3>& xyz) {
     const Index resting = resting_piece(model), frames = xyz.extent(0), atoms = xyz.extent(2);
     const RankRows own(context);
     const bool leads = own.rank == 0;
@@ -141,13 +142,13 @@ Array<double, 2> measure_frames(const ChainModel& model, const Moves& moves, con
         context, "measure", frames, kBlock,
         [&](Index first, Index count) {
             parallel_for(threads, count, [&](Index n, int thread) {
-                const Index frame = first + n, of_round = pool.angles.extent(1);
+                const Index frame = first + n, of_round = angles.extent(1);
                 const bool is_own = frame % own.ranks == own.rank;
                 if (!leads && !is_own) return;
-                const double* const angles =
-                    pool.angles.view()[frame / of_round][frame % of_round].data;
+                const double* const own_angles =
+                    angles.view()[frame / of_round][frame % of_round].data;
                 Conformation conformation(model);
-                conformation.set_angles({angles, angles + model.hinge_count()});
+                conformation.set_angles({own_angles, own_angles + model.hinge_count()});
                 const View<float, 2> at = leads ? xyz.view()[frame] : scratch.view()[thread];
                 conformation.write(at, resting);
                 if (is_own)
@@ -160,16 +161,19 @@ Array<double, 2> measure_frames(const ChainModel& model, const Moves& moves, con
     return rows;
 }
 
-void measure_all(const ChainModel& model, const Moves& moves, const Pool& pool,
-                 const PoolOptions& options, Index frames, const Context& context, Result& result) {
+/// `angles` [frame of a chain, chain, hinge], of which the first frames are measured; `step_of` a
+/// frame of a chain: its moves so far.
+void measure_all(const ChainModel& model, const Moves& moves, const Array<double, 3>& angles,
+                 const std::function<Index(Index)>& step_of, Index frames, const Context& context,
+                 Result& result) {
+    result.quantities.clear();
     prepare_quantities(model, static_cast<std::size_t>(frames), result);
-    if (options.replicas > 1) result.replica.resize(static_cast<std::size_t>(frames));
+    result.frames.xyz =
+        Array<float, 3>::unset(frames, Index{3}, result.frames.topology->atom_count());
     const Array<double, 2> numbers = measure_frames(
-        model, moves, pool, kFrameNumbers + static_cast<Index>(result.quantities.size()), context,
+        model, moves, angles, kFrameNumbers + static_cast<Index>(result.quantities.size()), context,
         result.frames.xyz);
     for (Index frame = 0; frame < frames; ++frame) {
-        const Index of_round = pool.angles.extent(1), round = frame / of_round,
-                    at = frame % of_round;
         result.diameter[frame] = numbers(frame, kDiameter);
         result.log_prior[frame] = numbers(frame, kLogPrior);
         result.clash_energy[frame] = numbers(frame, kClashEnergy);
@@ -177,26 +181,20 @@ void measure_all(const ChainModel& model, const Moves& moves, const Pool& pool,
         for (std::size_t n = 0; n < result.quantities.size(); ++n)
             result.quantities[n].values[frame] =
                 numbers(frame, kFrameNumbers + static_cast<Index>(n));
-        result.chain[frame] = at / options.replicas;
-        if (!result.replica.empty()) result.replica[frame] = at % options.replicas;
-        result.step[frame] = (options.burn_in + round + 1) * options.moves;
+        result.chain[frame] = frame % angles.extent(1);
+        result.step[frame] = step_of(frame / angles.extent(1));
     }
 }
 
-/// Chains of equal length: the frames of the last round count if all chains have one. Replicas of a
-/// chain are not independent, so their means are compared.
-void assess_all(const PoolOptions& options, Index frames, Result& result) {
-    const Index replicas = options.replicas, draws = frames / (options.chains * replicas);
-    Array<double, 2> by_chain(options.chains, draws);
+/// Chains of equal length: the frames of the last round count if all chains have one.
+void assess_all(Index chains, Result& result) {
+    const Index draws = std::ssize(result.chain) / chains;
+    Array<double, 2> by_chain(chains, draws);
     for (Quantity& quantity : result.quantities) {
-        for (Index draw = 0; draw < draws; ++draw)
-            for (Index chain = 0; chain < options.chains; ++chain) {
-                const Index first = (draw * options.chains + chain) * replicas;
-                double sum = 0;
-                for (Index n = first; n < first + replicas; ++n) sum += quantity.values[n];
-                by_chain(chain, draw) = sum / static_cast<double>(replicas);
-            }
-        quantity.convergence = assess_convergence(by_chain.view());
+        for (Index n = 0; n < by_chain.size(); ++n)
+            by_chain(n % chains, n / chains) = quantity.values[static_cast<std::size_t>(n)];
+        quantity.convergence = result.mode == Mode::fit ? assess_islands(by_chain.view())
+                                                        : assess_convergence(by_chain.view());
     }
 }
 
@@ -206,14 +204,15 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-/// What the chains kept of the curve.
-void add_fits(const Pool& pool, const PoolOptions& options, Index frames, Result& result) {
+/// What mode fit says of the curve.
+void add_fits(const Posterior& posterior, Result& result) {
     Quantity likelihood{"ln_likelihood", "ln of the likelihood of the curve", {}, {}};
     std::vector<double> squares, runs;
-    for (Index frame = 0; frame < frames; ++frame) {
-        const Index of_round = pool.angles.extent(1);
-        const double* const fit =
-            &pool.fits(frame / of_round, frame % of_round / options.replicas, 0);
+    result.chi2.clear();
+    result.c2.clear();
+    const Index islands = posterior.fits.extent(1);
+    for (Index frame = 0; frame < std::ssize(result.chain); ++frame) {
+        const double* const fit = &posterior.fits(frame / islands, frame % islands, 0);
         likelihood.values.push_back(fit[kLogLikelihood]);
         result.chi2.push_back(fit[kChi2]);
         result.c2.push_back(fit[kC2]);
@@ -222,18 +221,58 @@ void add_fits(const Pool& pool, const PoolOptions& options, Index frames, Result
     }
     result.misfit = MisfitTest{median(std::move(squares)), median(std::move(runs))};
     result.quantities.push_back(std::move(likelihood));
-    result.betas = pool.ladder.betas;
-    result.arrivals = pool.arrivals;
-    for (std::size_t rung = 0; rung + 1 < result.betas.size(); ++rung)
-        result.swaps.push_back(pool.ladder.numbers[rung] > 0
-                                   ? pool.ladder.sums[rung] / pool.ladder.numbers[rung]
-                                   : 0.0);
+    Evidence& evidence = result.evidence.emplace();
+    const std::vector<double>& all = posterior.log_evidence;
+    const double largest = *std::max_element(all.begin(), all.end());
+    double sum = 0, squares_sum = 0;
+    for (const double one : all) {
+        sum += std::exp(one - largest);
+        squares_sum += std::exp(2 * (one - largest));
+    }
+    const auto count = static_cast<double>(all.size());
+    evidence.log_evidence = largest + std::log(sum / count);
+    // The standard error of the mean of exp, relative to it.
+    evidence.error = std::sqrt(std::max(0.0, squares_sum * count / (sum * sum) - 1) / (count - 1));
+    evidence.ancestors = posterior.ancestors;
+    evidence.powers = posterior.powers;
+}
+
+MoveCounts sample(const RunSetup& ready, const CurveInput& curve, const Parameters& parameters,
+                  const Moves& moves, const std::string& problem, const Context& context,
+                  Result& result) {
+    const ChainModel& model = ready.model;
+    if (ready.mode == Mode::pool) {
+        const PoolOptions& options = ready.pool;
+        const Pool pool = sample_pool(model, moves, options, problem, context);
+        measure_all(
+            model, moves, pool.angles,
+            [&](Index round) { return (options.burn_in + round + 1) * options.moves; },
+            ready.frames, context, result);
+        assess_all(options.chains, result);
+        return pool.moves;
+    }
+    const CurveFitSetup setup(model, moves, curve, parameters, context);
+    result.notes.insert(result.notes.end(), setup.notes.begin(), setup.notes.end());
+    const auto judge = [&](const Posterior& posterior) {
+        measure_all(
+            model, moves, posterior.angles, [&](Index) { return posterior.moves; }, ready.frames,
+            context, result);
+        add_fits(posterior, result);
+        assess_all(ready.islands.islands, result);
+        return result.is_converged();
+    };
+    const Posterior posterior = sample_islands(
+        model, moves, [&](Index conformations) { return setup.make_targets(conformations); },
+        ready.islands, judge, problem, context);
+    if (result.chain.empty()) judge(posterior);  // a run that had ended before it was resumed
+    return posterior.counts;
 }
 
 }  // namespace
 
 bool Result::is_converged() const {
-    return std::all_of(quantities.begin(), quantities.end(),
+    return (!evidence || evidence->is_reached()) &&
+           std::all_of(quantities.begin(), quantities.end(),
                        [](const Quantity& quantity) { return quantity.convergence.is_reached(); });
 }
 
@@ -241,40 +280,24 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
            const Context& context) {
     const RunSetup ready = set_up(structure, curve, parameters, context);
     const ChainModel& model = ready.model;
-    const PoolOptions& options = ready.options;
-    const Index frames = ready.frames;
     Result result;
     result.mode = ready.mode;
     result.found_options = ready.found_options;
     result.built = ready.built;
     result.built_residues = ready.built_residues;
     result.notes = ready.notes;
+    result.frames.topology = result.frames.all_atoms = ready.heavy.topology;
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);
-    std::optional<CurveFitSetup> setup;
-    if (ready.mode != Mode::pool)
-        setup.emplace(model, moves, curve, parameters, context, options.few_moves);
-    const auto make_targets = [&](Index walkers, Index replicas) {
-        if (setup) return setup->make_targets(walkers, replicas);
-        TargetBatch targets;
-        for (Index n = 0; n < walkers * replicas; ++n)
-            targets.push_back(std::make_unique<StericTarget>(model));
-        return targets;
-    };
-    const Pool pool = sample_pool(model, moves, make_targets, options,
-                                  problem_of(ready, curve, parameters, context), context);
-    result.frames.topology = result.frames.all_atoms = ready.heavy.topology;
-    result.frames.xyz = Array<float, 3>::unset(frames, Index{3}, ready.heavy.xyz.extent(1));
-    measure_all(model, moves, pool, options, frames, context, result);
-    if (setup) add_fits(pool, options, frames, result);
-    assess_all(options, frames, result);
+    const MoveCounts counts =
+        sample(ready, curve, parameters, moves, problem_of(ready, curve, parameters, context),
+               context, result);
     for (const Domain& domain : model.domains) result.domains.push_back(domain.name);
     result.linkers = model.linkers;
     result.hinges = model.hinge_count();
-    if (setup) result.notes.insert(result.notes.end(), setup->notes.begin(), setup->notes.end());
     constexpr const char* kNames[kMoveKinds] = {"pivot", "redraw", "crankshaft"};
     for (std::size_t kind = 0; kind < kMoveKinds; ++kind)
-        result.moves.push_back({kNames[kind], pool.proposed[kind], pool.accepted[kind]});
+        result.moves.push_back({kNames[kind], counts.proposed[kind], counts.accepted[kind]});
     return result;
 }
 

@@ -27,10 +27,9 @@ namespace pleat::refine {
 
 /// The distribution from which frames are drawn.
 enum class Mode {
-    automatic,  ///< average with a curve, else pool
+    automatic,  ///< pool
     pool,       ///< prior without overlaps
-    fit,        ///< the same times the likelihood of a curve: each frame alone explains it
-    average     ///< the same for replicas, whose mean profile explains the curve
+    fit         ///< the same times the likelihood of a curve: each frame alone explains it
 };
 std::span<const std::string_view> names_of(Mode);
 
@@ -44,25 +43,25 @@ struct Parameters {
     std::string group;  ///< "A:1-200,B:1-180": rigid domains that move as one; "/" between groups
     Mode mode = Mode::automatic;
     std::optional<std::int64_t> frames;  ///< not set: 10000; fit: 1000
-    std::optional<std::int64_t> chains;  ///< not set: 16; fit and average: 4
-    /// Moves between two frames of a conformation; not set: 100; in modes fit and average 25.
+    /// Chains of a pool; fit: independent populations. Not set: 16.
+    std::optional<std::int64_t> chains;
+    /// Moves between two frames of a chain; not set: 100; fit: of each conformation at each power
+    /// of the likelihood; not set: 25.
     std::optional<std::int64_t> moves;
     /// Number of initial frames of each chain that are discarded; not set: half of the kept frames,
     /// at least 20.
     std::optional<std::int64_t> burn_in;
-    /// Number of powers of the likelihood, from 0 to 1; not set: 8, in mode average 1 (only power
-    /// 1).
-    std::optional<std::int64_t> rungs;
-    std::int64_t replicas = 16;  ///< average: conformations of a chain
-    double model_error = 0.02;   ///< fit and average: relative error of profiles
+    /// fit: how often a run that has not converged is made again, with twice the moves.
+    std::int64_t doublings = 2;
+    double model_error = 0.02;  ///< fit: relative error of profiles
 };
 std::vector<Field> fields(Parameters& parameters);
 /// Throws UsageError for options that exclude each other.
 void check_options(const Parameters& parameters, bool has_curve);
 
-/// The curve that modes `fit` and `average` compare frames with.
+/// The curve that mode `fit` compares frames with.
 struct CurveInput {
-    const Profile* curve = nullptr;  ///< not null in these modes
+    const Profile* curve = nullptr;  ///< not null in mode fit
     double q_max = 0.5;              ///< 1/angstrom; the curve is cut there
     double c2_min = -2, c2_max = 4;  ///< of the hydration layer; all between are equally probable
 };
@@ -72,10 +71,11 @@ CurveInput curve_input(const saxs::Parameters& parameters, const Profile* curve)
 /// The options of frames' profiles: those of saxs, but frames have no hydrogens and no water.
 std::vector<Field> profile_fields(saxs::Parameters& parameters);
 
-/// Convergence of the chains, by Vehtari et al. 2021.
+/// Convergence of the chains, by Vehtari et al. 2021, or of the islands of mode fit.
 struct Convergence {
-    double r_hat = 0;           ///< rank-normalised split R-hat
-    double effective_size = 0;  ///< bulk ESS
+    double r_hat = 0;  ///< rank-normalised split R-hat; fit: of four groups of islands
+    /// Bulk ESS; fit: variance of the frames / variance of the islands' means, times the islands.
+    double effective_size = 0;
     bool is_reached() const { return r_hat <= kMaxRHat && effective_size >= kMinSize; }
 
     static constexpr double kMaxRHat = 1.01, kMinSize = 400;
@@ -90,7 +90,7 @@ struct Quantity {
     Convergence convergence;
 };
 
-/// Moves of one kind in all chains, without burn-in.
+/// Moves of one kind in all chains, without burn-in and pilot.
 struct MoveShare {
     std::string name;  ///< "pivot"
     std::int64_t proposed = 0, accepted = 0;
@@ -106,24 +106,30 @@ struct MisfitTest {
     static constexpr double kMinProbability = 1e-3;
 };
 
+/// How much the prior explains the curve, and how well mode fit knows it.
+struct Evidence {
+    double log_evidence = 0, error = 0;  ///< ln of the mean likelihood; its standard error
+    Index ancestors = 0;                 ///< draws of the prior from which all frames descend
+    std::vector<double> powers;          ///< of the likelihood, through which they went
+    bool is_reached() const { return error <= kMaxError; }
+
+    static constexpr double kMaxError = 0.1;
+};
+
 struct Result {
     Ensemble frames;                 ///< the largest domain rests
     Mode mode = Mode::pool;          ///< not automatic
-    std::vector<Index> chain, step;  ///< [frame]: Monte Carlo chain, and its moves so far
-    std::vector<Index> replica;      ///< [frame], mode average; empty otherwise
-    /// Rg, the distances between domains, and with a curve ln L. In mode average convergence is
-    /// required of means over replicas, and of ln L of the mean profile.
+    std::vector<Index> chain, step;  ///< [frame]: Monte Carlo chain or island, its moves so far
+    /// Rg, the distances between domains, and in mode fit ln L.
     std::vector<Quantity> quantities;
     std::vector<double> diameter;      ///< [frame]: largest distance between CA atoms, angstrom
     std::vector<double> log_prior;     ///< [frame], up to a constant
     std::vector<double> clash_energy;  ///< [frame], kT
-    /// [frame], modes fit and average: chi^2 per point of the profile by which the chain moved (the
-    /// mean of its replicas), at the best c2, and that c2; empty otherwise.
+    /// [frame], mode fit: chi^2 per point of the profile by which the conformation moved, at the
+    /// best c2, and that c2; empty otherwise.
     std::vector<double> chi2, c2;
-    std::optional<MisfitTest> misfit;  ///< modes fit and average
-    std::vector<double> betas;         ///< [rung]: powers of the likelihood
-    std::vector<double> swaps;         ///< [rung - 1]: mean swap probability with the one below
-    std::int64_t arrivals = 0;         ///< conformations that came from power 0 to power 1
+    std::optional<MisfitTest> misfit;  ///< mode fit
+    std::optional<Evidence> evidence;  ///< mode fit
     std::vector<Index> close_atoms;    ///< [frame]: pairs of heavy atoms closer than 2.5 angstrom
     std::vector<std::string> domains;  ///< "A:1-288"; numbered from 1 in names of quantities
     std::vector<std::string> linkers;

@@ -90,27 +90,33 @@ HeavyAtoms heavy_atoms(const Ensemble& structure) {
     return heavy;
 }
 
-Mode mode_of(const Parameters& parameters, bool has_curve) {
-    if (parameters.mode != Mode::automatic) return parameters.mode;
-    return has_curve ? Mode::average : Mode::pool;
+Mode mode_of(const Parameters& parameters) {
+    return parameters.mode == Mode::automatic ? Mode::pool : parameters.mode;
 }
 
-/// `frames`: the number to write.
-PoolOptions pool_options(const Parameters& parameters, Mode mode, const Device& device,
-                         Index& frames) {
-    const bool fits = mode == Mode::fit, has_curve = mode != Mode::pool;
-    frames = parameters.frames.value_or(fits ? 1000 : 10000);
-    PoolOptions options;
-    options.replicas = mode == Mode::average ? parameters.replicas : 1;
-    options.chains = std::min<Index>(parameters.chains.value_or(has_curve ? 4 : 16),
-                                     (frames + options.replicas - 1) / options.replicas);
-    options.rungs = has_curve ? parameters.rungs.value_or(fits ? 8 : 1) : 1;
-    options.moves = parameters.moves.value_or(has_curve ? 25 : 100);
-    const Index of_round = options.chains * options.replicas;
-    options.kept = (frames + of_round - 1) / of_round;
-    options.burn_in = parameters.burn_in.value_or(std::max<Index>(options.kept / 2, kMinBurnIn));
-    if (has_curve && device.kind == Device::Kind::cuda) options.divide_for_gpu();
-    return options;
+void set_sizes(const Parameters& parameters, const Device& device, RunSetup& setup) {
+    constexpr Index kUsualChains = 16, kMinIslands = 4;
+    const bool fits = setup.mode == Mode::fit;
+    setup.frames = parameters.frames.value_or(fits ? 1000 : 10000);
+    const Index chains = std::min<Index>(parameters.chains.value_or(kUsualChains), setup.frames),
+                of_each = (setup.frames + chains - 1) / chains;
+    PoolOptions& pool = setup.pool;
+    pool.chains = chains;
+    pool.moves = parameters.moves.value_or(100);
+    pool.kept = of_each;
+    pool.burn_in = parameters.burn_in.value_or(std::max<Index>(of_each / 2, kMinBurnIn));
+    if (!fits) return;
+    if (chains < kMinIslands)
+        throw UsageError(
+            fmt::format("give --chains and --frames of at least {} in mode fit, whose "
+                        "populations are compared",
+                        kMinIslands));
+    IslandOptions& islands = setup.islands;
+    islands.islands = chains;
+    islands.particles = of_each;
+    islands.moves = parameters.moves.value_or(25);
+    islands.doublings = parameters.doublings;
+    if (device.kind == Device::Kind::cuda) islands.divide_for_gpu();
 }
 
 constexpr double kResidueLength = 3.8;  // distance of neighbouring CA atoms, angstrom
@@ -147,7 +153,7 @@ double move_seconds(const RunSize& size, bool has_gpu) {
 void check_options(const Parameters& parameters, bool has_curve) {
     Parameters checked = parameters;
     check(fields(checked));
-    const Mode mode = mode_of(parameters, has_curve);
+    const Mode mode = mode_of(parameters);
     const auto given = [](const std::string& text) { return text.empty() ? 0 : 1; };
     const int divisions =
         given(parameters.linkers) + given(parameters.rigid) + given(parameters.pae);
@@ -174,18 +180,17 @@ RunSetup set_up(const Ensemble& structure, const CurveInput& curve, const Parame
     if (!parameters.sequence.empty()) complete(parameters, context.seed, options, setup);
     setup.model = make_chain_model(setup.heavy.topology, setup.heavy.xyz, options);
     setup.notes.insert(setup.notes.end(), setup.model.notes.begin(), setup.model.notes.end());
-    setup.mode = mode_of(parameters, has_curve);
-    setup.options = pool_options(parameters, setup.mode, context.device, setup.frames);
+    setup.mode = mode_of(parameters);
+    set_sizes(parameters, context.device, setup);
     return setup;
 }
 
 RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
                     const Parameters& parameters, const Context& context) {
     const RunSetup setup = set_up(structure, curve, parameters, context);
-    const PoolOptions& options = setup.options;
     const ChainModel& model = setup.model;
-    PoolOptions on_gpu = options;  // the device may be chosen later
-    on_gpu.divide_for_gpu();
+    const bool fits = setup.mode == Mode::fit;
+    const Index conformations = fits ? setup.islands.count() : setup.pool.chains;
     RunSize size{.mode = setup.mode,
                  .all_atoms = structure.atom_count(),
                  .atoms = model.atom_count(),
@@ -193,15 +198,17 @@ RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
                  .domains = static_cast<Index>(model.domains.size()),
                  .angles = model.hinge_count(),
                  .frames = setup.frames,
-                 .conformations = options.chains * options.rungs * options.replicas,
-                 .walkers = options.chains * options.rungs,
-                 .ahead = on_gpu.ahead,
-                 .kept = options.kept * options.chains * options.replicas,
+                 .conformations = conformations,
+                 .kept = fits ? conformations : setup.pool.kept * setup.pool.chains,
                  .diameter = saxs::box_diagonal(setup.heavy.xyz.view()) +
                              kResidueLength * static_cast<double>(model.residues.size())};
-    size.moves = static_cast<double>(size.conformations) *
-                 static_cast<double>(options.kept + options.burn_in) *
-                 static_cast<double>(options.moves);
+    // A curve of a few percent takes some 12 powers; all doublings, 2^n - 1 times the first.
+    constexpr double kPowers = 12;
+    const double of_each =
+        fits ? kPowers * static_cast<double>(setup.islands.moves) *
+                   (std::exp2(static_cast<double>(setup.islands.doublings + 1)) - 1)
+             : static_cast<double>((setup.pool.kept + setup.pool.burn_in) * setup.pool.moves);
+    size.moves = of_each * static_cast<double>(conformations);
     if (setup.mode == Mode::pool) return size;
     const Profile fitted = saxs::cut_curve(*curve.curve, curve.q_max);
     size.curve_points = static_cast<Index>(fitted.size());
@@ -223,15 +230,17 @@ Estimate estimate(const RunSize& size, const Context& context) {
                       40 * size.frames * columns;
     all.disk_bytes =
         8 * size.kept * size.angles + 12 * size.frames * size.atoms + 12 * size.frames * columns;
-    const Index copies =
-        has_gpu ? std::clamp<Index>(threads / size.walkers, 1, size.ahead) : Index{1};
-    all.host_bytes += copies * size.conformations * conformation_bytes(size);
+    // On a CPU a thread moves one conformation at a time, on a GPU all move together.
+    const Index moving = has_gpu || size.mode == Mode::pool
+                             ? size.conformations
+                             : std::min<Index>(size.conformations, threads);
+    all.host_bytes += moving * conformation_bytes(size) + 16 * size.conformations * size.angles;
     // The covariance of the curve's points and the grid at 9 contrasts.
     all.host_bytes += 8 * 40 * size.curve_points * (size.curve_points + size.grid);
     if (has_gpu) {
         constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
         all.gpu_bytes = all.min_gpu_bytes =
-            256 * kMebibyte + copies * size.conformations * conformation_bytes(size);
+            256 * kMebibyte + size.conformations * conformation_bytes(size);
     }
     if (context.device.kind == Device::Kind::reference) return all;
     constexpr double kFrame = 3e-7;  // per atom: overlaps of atoms, and writing

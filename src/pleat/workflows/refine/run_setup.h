@@ -10,6 +10,7 @@
 #include "pleat/workflows/refine/chain/chain_model.h"
 #include "pleat/workflows/refine/chain/missing_residues.h"
 #include "pleat/workflows/refine/refine.h"
+#include "pleat/workflows/refine/sampling/islands.h"
 #include "pleat/workflows/refine/sampling/pool.h"
 
 namespace pleat::refine {
@@ -25,7 +26,8 @@ struct RunSetup {
     Notes notes;
     Mode mode = Mode::pool;  ///< not automatic
     Index frames = 0;        ///< to write
-    PoolOptions options;
+    PoolOptions pool;        ///< in mode pool
+    IslandOptions islands;   ///< in mode fit
 };
 
 /// Throws UsageError for options that exclude each other, InputError as make_chain_model() and
@@ -46,9 +48,7 @@ struct RunSize {
     Index residues = 0, domains = 0;   ///< residues that must not overlap, rigid domains
     Index angles = 0;                  ///< that change
     Index frames = 0;                  ///< to write
-    Index conformations = 0;           ///< that move: of all chains, powers and replicas
-    Index walkers = 1;                 ///< chains and powers
-    Index ahead = 1;                   ///< steps of a walker that threads try at a time on a GPU
+    Index conformations = 0;           ///< that move
     Index kept = 0;                    ///< conformations whose angles are kept
     double moves = 0;                  ///< of all conformations together
     Index grid = 0, curve_points = 0;  ///< of profiles of moves, and of the curve; 0: no curve
@@ -60,7 +60,7 @@ RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
                     const Parameters& parameters, const Context& context);
 
 /// Resources for run() and writing its files. The time is within a factor of about three. For a GPU
-/// only modes fit and average are supported; throws UsageError for others.
+/// only mode fit is supported; throws UsageError for others.
 Estimate estimate(const RunSize& size, const Context& context);
 
 }  // namespace pleat::refine

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace pleat::refine {
@@ -142,6 +143,33 @@ Convergence assess_convergence(View<const double, 2> draws) {
     for (std::vector<double>& chain : folded)
         for (double& value : chain) value = std::abs(value - median);
     return {std::max(r_hat(scores), r_hat(rank_normalised(folded))), effective_size(scores)};
+}
+
+Convergence assess_islands(View<const double, 2> values) {
+    constexpr Index kGroups = 4;
+    const Index islands = values.extent(0), particles = values.extent(1),
+                of_group = islands / kGroups;
+    if (particles < Convergence::kMinDraws) return assess_convergence(values);
+    Array<double, 2> groups(kGroups, of_group * particles);
+    for (Index n = 0; n < groups.size(); ++n)
+        groups(n % kGroups, n / kGroups) =
+            values(n % (kGroups * of_group), n / (kGroups * of_group));
+    Convergence found = assess_convergence(groups.view());
+    const auto variance = [](std::span<const double> all, double& mean) {
+        mean = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+        double sum = 0;
+        for (const double one : all) sum += (one - mean) * (one - mean);
+        return sum / static_cast<double>(all.size() - 1);
+    };
+    std::vector<double> all(values.begin(), values.end()), means(static_cast<std::size_t>(islands));
+    for (Index island = 0; island < islands; ++island)
+        variance({values[island].data, static_cast<std::size_t>(particles)}, means[island]);
+    double mean = 0;
+    const double of_all = variance(all, mean), of_means = variance(means, mean);
+    const auto count = static_cast<double>(all.size());
+    found.effective_size =
+        of_all > 0 ? std::min(count, static_cast<double>(islands) * of_all / of_means) : count;
+    return found;
 }
 
 }  // namespace pleat::refine

@@ -13,4 +13,9 @@ namespace pleat::refine {
 /// all equal have converged.
 Convergence assess_convergence(View<const double, 2> draws);
 
+/// Of `values` [island, particle] of independent islands: R-hat of four groups of islands, and
+/// the variance of all values divided by that of the islands' means, times the islands. At least 4
+/// islands; fewer than Convergence::kMinDraws particles cannot be judged.
+Convergence assess_islands(View<const double, 2> values);
+
 }  // namespace pleat::refine

@@ -84,11 +84,6 @@ void divide_shares(Index pieces, ProfileModel& model) {
     }
 }
 
-void copy(View<const double, 2> from, Array<double, 2>& to) {
-    if (to.size() != from.size()) to = Array<double, 2>(from.extent(0), from.extent(1));
-    std::copy(from.begin(), from.end(), to.begin());
-}
-
 constexpr Index kOpenDraws = 20;
 constexpr int kContrasts = 9;  // values of c2
 constexpr Index kMinPoints = 10;
@@ -141,8 +136,7 @@ void ProfileModel::write(const Conformation& conformation, View<float, 2> positi
 }
 
 ProfileModel make_profile_model(const ChainModel& chain, const Conformation& open,
-                                const std::vector<double>& q, const Context& context,
-                                bool few_moves) {
+                                const std::vector<double>& q, const Context& context) {
     ProfileModel result;
     Array<float, 3> frame(Index{1}, Index{3}, chain.atom_count());
     open.write(frame.view()[0], 0);
@@ -175,67 +169,8 @@ ProfileModel make_profile_model(const ChainModel& chain, const Conformation& ope
     std::copy_n(&found.scales(0, 0, 0), found.scales.extent(2), &result.scales(0, 0));
     std::fill_n(&result.scales(0, 0), result.beads, 1.0f);
     if (context.device.kind == Device::Kind::cuda)
-        result.gpu =
-            saxs::make_shared_gpu(result.model, result.bodies, context.device.index, few_moves);
+        result.gpu = saxs::make_shared_gpu(result.model, result.bodies, context.device.index);
     return result;
-}
-
-ReplicaMean::ReplicaMean(const CurveLikelihood& likelihood, Index replicas)
-    : likelihood_(&likelihood), profiles_(static_cast<std::size_t>(replicas)) {}
-
-void ReplicaMean::set(Index replica, View<const double, 2> profile) {
-    copy(profile, profiles_[replica]);
-    has_stale_mean_ = true;
-}
-
-void ReplicaMean::recompute_mean() {
-    copy(profiles_.front().view(), mean_);
-    for (std::size_t n = 1; n < profiles_.size(); ++n)
-        for (Index k = 0; k < mean_.size(); ++k) mean_.data()[k] += profiles_[n].data()[k];
-    for (double& value : mean_) value /= static_cast<double>(profiles_.size());
-    log_likelihood_ = likelihood_->log_likelihood(mean_.view());
-    has_stale_mean_ = false;
-}
-
-double ReplicaMean::propose(Index replica, View<const double, 2> profile) {
-    if (has_stale_mean_) recompute_mean();
-    copy(profile, proposed_);
-    copy(profile, proposed_mean_);
-    if (profiles_.size() > 1) {
-        const double share = 1 / static_cast<double>(profiles_.size());
-        const double* const before = profiles_[replica].data();
-        for (Index k = 0; k < mean_.size(); ++k)
-            proposed_mean_.data()[k] = mean_.data()[k] + share * (proposed_.data()[k] - before[k]);
-    }
-    return proposed_log_likelihood_ = likelihood_->log_likelihood(proposed_mean_.view());
-}
-
-void ReplicaMean::accept(Index replica) {
-    std::swap(profiles_[replica], proposed_);
-    std::swap(mean_, proposed_mean_);
-    log_likelihood_ = proposed_log_likelihood_;
-}
-
-void ReplicaMean::adopt(Index replica, const ReplicaMean& from) {
-    copy(from.profiles_[replica].view(), profiles_[replica]);
-    copy(from.mean_.view(), mean_);
-    log_likelihood_ = from.log_likelihood_;
-    has_stale_mean_ = false;
-}
-
-double ReplicaMean::log_likelihood() {
-    if (has_stale_mean_) recompute_mean();
-    return log_likelihood_;
-}
-
-CurveFit ReplicaMean::fit() {
-    if (has_stale_mean_) recompute_mean();
-    return likelihood_->fit(mean_.view());
-}
-
-ResidualTest ReplicaMean::residual_test() {
-    if (has_stale_mean_) recompute_mean();
-    return likelihood_->residual_test(mean_.view());
 }
 
 ProfileBatch::ProfileBatch(const ProfileModel& model, Index conformations, const Device& device)
@@ -369,75 +304,53 @@ void ProfileBatch::reject(Index conformation) {
     proposal.is_queued = false;
 }
 
-void ProfileBatch::adopt(Index conformation, const ProfileBatch& from) {
-    if (!session_) copy_positions(*from.session_);
-    session().adopt(conformation, *from.session_);
-    pieces_[conformation] = from.pieces_[conformation];
-    proposals_[conformation].is_queued = false;
-}
-
 void ProfileBatch::refresh(Index conformation) {
     finish();
     session().refresh(conformation);
 }
 
 CurveTarget::CurveTarget(const ChainModel& chain, std::shared_ptr<ProfileBatch> profiles,
-                         Index in_batch, std::shared_ptr<ReplicaMean> mean, Index replica)
+                         Index in_batch, const CurveLikelihood& likelihood)
     : sterics_(chain),
       profiles_(std::move(profiles)),
-      mean_(std::move(mean)),
-      in_batch_(in_batch),
-      replica_(replica) {}
+      likelihood_(&likelihood),
+      in_batch_(in_batch) {}
 
 void CurveTarget::start(const Conformation& at) {
     energy_ = allowed_energy(sterics_.overlap(at));
     profiles_->start(in_batch_, at);
+    is_known_ = false;
 }
 
 bool CurveTarget::prepare(const Conformation& proposed) {
-    if (computes_early_) {
-        profiles_->propose(in_batch_, proposed);
-        profiles_->begin();
-    }
     const OverlapEnergy overlap = sterics_.overlap(proposed);
-    if (overlap.hard_pairs > 0) {
-        if (computes_early_) profiles_->reject(in_batch_);
-        return false;
-    }
+    if (overlap.hard_pairs > 0) return false;
     pending_energy_ = overlap.energy;
-    if (!computes_early_) profiles_->propose(in_batch_, proposed);
+    profiles_->propose(in_batch_, proposed);
     return true;
 }
 
 double CurveTarget::prepared_log_weight() {
-    const double log_likelihood = mean_->propose(replica_, profiles_->proposed_profile(in_batch_));
-    return -pending_energy_ + beta_ * power() * log_likelihood;
+    pending_log_likelihood_ = likelihood_->log_likelihood(profiles_->proposed_profile(in_batch_));
+    return -pending_energy_ + beta_ * pending_log_likelihood_;
 }
 
 void CurveTarget::accept() {
     profiles_->accept(in_batch_);
-    mean_->accept(replica_);
     energy_ = pending_energy_;
-}
-
-void CurveTarget::reject() { profiles_->reject(in_batch_); }
-
-void CurveTarget::adopt(const SamplingTarget& from) {
-    const auto& other = dynamic_cast<const CurveTarget&>(from);
-    profiles_->adopt(in_batch_, *other.profiles_);
-    mean_->adopt(replica_, *other.mean_);
-    energy_ = other.energy_;
-    beta_ = other.beta_;
+    log_likelihood_ = pending_log_likelihood_;
 }
 
 void CurveTarget::refresh() {
     profiles_->refresh(in_batch_);
-    mean_->set(replica_, profiles_->profile(in_batch_));
+    is_known_ = false;
 }
 
-double CurveTarget::log_likelihood() { return power() * mean_->log_likelihood(); }
-
-double CurveTarget::accepted_log_weight() { return -energy_ + beta_ * log_likelihood(); }
+double CurveTarget::log_likelihood() {
+    if (!is_known_) log_likelihood_ = likelihood_->log_likelihood(profiles_->profile(in_batch_));
+    is_known_ = true;
+    return log_likelihood_;
+}
 
 Index grid_points(double q_max, double extent) {
     return std::clamp<Index>(static_cast<Index>(std::ceil(2 * q_max * extent)) + 1, kMinGrid,
@@ -445,7 +358,7 @@ Index grid_points(double q_max, double extent) {
 }
 
 CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const CurveInput& input,
-                             const Parameters& parameters, const Context& context, bool few_moves)
+                             const Parameters& parameters, const Context& context)
     : chain_(&chain) {
     if (context.device.kind == Device::Kind::cuda) device_ = context.device;
     const Profile curve = saxs::cut_curve(*input.curve, input.q_max);
@@ -459,7 +372,7 @@ CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const 
     std::vector<double> q;
     for (Index n = 0; n < points; ++n)
         q.push_back(last * static_cast<double>(n) / static_cast<double>(points - 1));
-    model_ = make_profile_model(chain, open, q, context, few_moves);
+    model_ = make_profile_model(chain, open, q, context);
     LikelihoodOptions options{
         .model_error = parameters.model_error, .correlation = std::numbers::pi / extent, .c2 = {}};
     const int contrasts = input.c2_max > input.c2_min ? kContrasts : 1;
@@ -474,15 +387,11 @@ CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const 
                                  model_.beads, model_.sites, points, curve.size(), last)});
 }
 
-TargetBatch CurveFitSetup::make_targets(Index conformations, Index replicas) const {
-    const auto profiles = std::make_shared<ProfileBatch>(model_, conformations * replicas, device_);
+TargetBatch CurveFitSetup::make_targets(Index conformations) const {
+    const auto profiles = std::make_shared<ProfileBatch>(model_, conformations, device_);
     TargetBatch targets;
-    for (Index n = 0; n < conformations; ++n) {
-        const auto mean = std::make_shared<ReplicaMean>(*likelihood_, replicas);
-        for (Index replica = 0; replica < replicas; ++replica)
-            targets.push_back(std::make_unique<CurveTarget>(*chain_, profiles,
-                                                            n * replicas + replica, mean, replica));
-    }
+    for (Index n = 0; n < conformations; ++n)
+        targets.push_back(std::make_unique<CurveTarget>(*chain_, profiles, n, *likelihood_));
     return targets;
 }
 

@@ -18,7 +18,6 @@
 #include "pleat/workflows/refine/fit/curve_likelihood.h"
 #include "pleat/workflows/refine/moves/moves.h"
 #include "pleat/workflows/refine/refine.h"
-#include "pleat/workflows/refine/sampling/pool.h"
 #include "pleat/workflows/refine/sampling/sampler.h"
 
 namespace pleat::refine {
@@ -67,44 +66,10 @@ struct ProfileModel {
     }
 };
 
-/// `open`: the conformation in which the hydration layer is found; `few_moves`: as
-/// saxs::make_shared_gpu() has it. Throws InputError for residues without beads.
+/// `open`: the conformation in which the hydration layer is found. Throws InputError for residues
+/// without beads.
 ProfileModel make_profile_model(const ChainModel& chain, const Conformation& open,
-                                const std::vector<double>& q, const Context& context,
-                                bool few_moves = false);
-
-/// The profiles of R replicas. Their weight is L(mean profile)^R, so that each replica counts as
-/// much as a single conformation; R = 1 is that case. A move of a replica changes the mean by 1 / R
-/// of the change of its profile.
-class ReplicaMean {
-public:
-    /// The likelihood must outlive it.
-    ReplicaMean(const CurveLikelihood& likelihood, Index replicas);
-
-    Index replicas() const { return static_cast<Index>(profiles_.size()); }
-    /// Sets the profile [channel pair, q] of a replica.
-    void set(Index replica, View<const double, 2> profile);
-    /// ln L of the mean if one replica had this profile.
-    double propose(Index replica, View<const double, 2> profile);
-    /// Accepts the last proposal, which must be of this replica.
-    void accept(Index replica);
-    /// Copies a replica's profile and the mean from another object, whose ln L must be computed.
-    void adopt(Index replica, const ReplicaMean& from);
-    /// ln L of the mean. All replicas must be set.
-    double log_likelihood();
-    CurveFit fit();
-    ResidualTest residual_test();
-
-private:
-    /// Recomputes the mean from all profiles in order.
-    void recompute_mean();
-
-    const CurveLikelihood* likelihood_;
-    std::vector<Array<double, 2>> profiles_;  ///< [replica][channel pair, q]
-    Array<double, 2> mean_, proposed_mean_, proposed_;
-    double log_likelihood_ = 0, proposed_log_likelihood_ = 0;
-    bool has_stale_mean_ = true;
-};
+                                const std::vector<double>& q, const Context& context);
 
 /// Conformations whose proposals are computed in one call of a ProfileSession: several on a GPU,
 /// which one alone would not fill. Not thread-safe.
@@ -120,17 +85,12 @@ public:
     void propose(Index conformation, const Conformation& proposed);
     /// Starts computing the queued proposals; on a GPU it returns before they are finished.
     void begin();
-    /// Whether the started computation has finished.
-    bool is_ready() { return !has_begun_computing_ || session().is_ready(); }
     /// Partial profiles [channel pair, q] of a proposal; valid until the next computation.
     View<const double, 2> proposed_profile(Index conformation);
     View<const double, 2> profile(Index conformation);
     void accept(Index conformation);
     /// Drops a proposal, without waiting for it if it is not computed yet.
     void reject(Index conformation);
-    /// Copies a conformation's state from another batch of the same model, whose profile must be
-    /// computed.
-    void adopt(Index conformation, const ProfileBatch& from);
     /// Computes a conformation's profile again from its positions.
     void refresh(Index conformation);
 
@@ -162,41 +122,38 @@ private:
     bool has_begun_computing_ = false;  ///< and proposed_profile() must wait for the end
 };
 
-/// The target of one of R replicas: ln w = -overlap energy + beta R ln L(mean profile of the
-/// replicas). Overlaps are found first; the profile of a conformation that they exclude is not
-/// computed, unless it was begun early.
+/// The target of a conformation: ln w = -overlap energy + beta ln L(profile). Overlaps are found
+/// first; the profile of a conformation that they exclude is not computed.
 class CurveTarget final : public SamplingTarget {
 public:
-    /// `in_batch`: the number of its conformation in `profiles`; `replica`: in `mean`.
+    /// `in_batch`: the number of its conformation in `profiles`. The likelihood must outlive it.
     CurveTarget(const ChainModel& chain, std::shared_ptr<ProfileBatch> profiles, Index in_batch,
-                std::shared_ptr<ReplicaMean> mean, Index replica);
+                const CurveLikelihood& likelihood);
 
     void start(const Conformation& at) override;
     bool prepare(const Conformation& proposed) override;
     void begin() override { profiles_->begin(); }
-    void begin_early() override { computes_early_ = true; }
-    bool is_ready() override { return profiles_->is_ready(); }
     double prepared_log_weight() override;
     void accept() override;
-    void reject() override;
-    void adopt(const SamplingTarget& from) override;
+    void reject() override { profiles_->reject(in_batch_); }
     void refresh() override;
     void set_beta(double beta) override { beta_ = beta; }
-    double accepted_log_weight() override;
+    double accepted_log_weight() override { return -energy_ + beta_ * log_likelihood(); }
     double log_likelihood() override;
-    CurveFit fit() override { return mean_->fit(); }
-    ResidualTest residual_test() override { return mean_->residual_test(); }
+    CurveFit fit() override { return likelihood_->fit(profiles_->profile(in_batch_)); }
+    ResidualTest residual_test() override {
+        return likelihood_->residual_test(profiles_->profile(in_batch_));
+    }
 
 private:
-    double power() const { return static_cast<double>(mean_->replicas()); }
-
     Sterics sterics_;
     std::shared_ptr<ProfileBatch> profiles_;
-    std::shared_ptr<ReplicaMean> mean_;
-    Index in_batch_, replica_;
+    const CurveLikelihood* likelihood_;
+    Index in_batch_;
     double energy_ = 0, pending_energy_ = 0;  ///< of overlaps
+    double log_likelihood_ = 0, pending_log_likelihood_ = 0;
+    bool is_known_ = false;  ///< log_likelihood_
     double beta_ = 1;
-    bool computes_early_ = false;
 };
 
 /// Number of points of the q grid from 0 to `q_max` for the profiles of moves.
@@ -205,13 +162,12 @@ Index grid_points(double q_max, double extent);
 /// Data for curve fits that is made once per run. `chain` must outlive it and its targets.
 class CurveFitSetup {
 public:
-    /// `few_moves`: as make_profile_model() has it. Throws InputError for a curve with fewer points
-    /// up to q_max than parameters are fitted.
+    /// Throws InputError for a curve with fewer points up to q_max than parameters are fitted.
     CurveFitSetup(const ChainModel& chain, const Moves& moves, const CurveInput& input,
-                  const Parameters& parameters, const Context& context, bool few_moves = false);
+                  const Parameters& parameters, const Context& context);
 
-    /// The targets [conformation, replica] of conformations that are computed together.
-    TargetBatch make_targets(Index conformations, Index replicas) const;
+    /// The targets of conformations that are computed together.
+    TargetBatch make_targets(Index conformations) const;
 
     Notes notes;
 

@@ -2,6 +2,7 @@
 #include "pleat/workflows/refine/moves/moves.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pleat::refine {
 
@@ -114,6 +115,18 @@ std::vector<double> Moves::draw_all(Random& random) const {
     std::vector<double> angles(model_->hinges.size());
     for (std::size_t n = 0; n < model_->residues.size(); ++n)
         set_phi_psi(static_cast<Index>(n), prior_->draw(static_cast<Index>(n), random), angles);
+    return angles;
+}
+
+std::vector<double> Moves::draw_prior(Random& random) const {
+    std::vector<double> angles = draw_all(random);
+    for (const LinkerResidue& residue : model_->residues) {
+        if (residue.bend_hinge < 0) continue;
+        double bend = 0;  // density exp(-energy) sin(bend)
+        do bend = residue.bend + spring_.deviation * random.normal();
+        while (!(random.uniform() < std::sin(bend)));
+        angles[residue.bend_hinge] = bend - residue.bend;
+    }
     return angles;
 }
 

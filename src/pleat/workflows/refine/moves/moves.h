@@ -47,7 +47,10 @@ public:
     MoveProposal crankshaft(const Conformation& from, double width, Random& random) const;
 
     bool has_crankshafts() const { return !crankshaft_ends_.empty(); }
+    /// Angles of the prior; those N-CA-C are as in the start structure.
     std::vector<double> draw_all(Random& random) const;
+    /// draw_all() with the angles N-CA-C of their springs.
+    std::vector<double> draw_prior(Random& random) const;
     /// The log density of prior and restraints, up to a constant.
     double log_density(const Conformation& conformation) const;
 

@@ -77,46 +77,36 @@ bool Sampler::propose(Index number) {
     threshold_ =
         std::log(1.0 - random.uniform()) - proposal.log_ratio + target_->accepted_log_weight();
     // The prior excludes the conformation, so the target need not be computed.
-    is_prepared_ = false;
     if (std::isinf(threshold_) && threshold_ > 0) return false;
     proposed_.set_angles(proposal.angles);
-    return is_prepared_ = target_->prepare(proposed_);
+    return target_->prepare(proposed_);
 }
 
 void Sampler::accept_or_reject() {
-    if (is_acceptable())
-        accept();
-    else
-        reject();
-}
-
-bool Sampler::is_acceptable() {
     const double log_weight = target_->prepared_log_weight();
-    return log_weight >= threshold_ && std::isfinite(log_weight);
-}
-
-void Sampler::accept() {
+    if (!(log_weight >= threshold_) || !std::isfinite(log_weight)) {
+        target_->reject();
+        return;
+    }
     target_->accept();
     std::swap(current_, proposed_);
     ++counts.accepted[kind_];
 }
 
-void Sampler::reject() {
-    if (is_prepared_) target_->reject();
+double* write_settings(const MoveSettings& settings, double* to) {
+    *to++ = settings.pivot_width;
+    *to++ = settings.crankshaft_width;
+    return to;
 }
 
-void Sampler::drop() {
-    reject();
-    --counts.proposed[kind_];
+MoveSettings read_settings(const double* from) {
+    MoveSettings settings;
+    settings.pivot_width = from[0];
+    settings.crankshaft_width = from[1];
+    return settings;
 }
 
-void Sampler::adopt(const Sampler& from) {
-    target_->adopt(*from.target_);
-    current_ = from.current_;
-    settings = from.settings;
-}
-
-void Sampler::adapt() {
+void adapt(MoveSettings& settings, MoveCounts& counts) {
     constexpr std::int64_t kMinProposed = 20;
     const auto change = [&](MoveKind kind, double& width) {
         const auto index = static_cast<std::size_t>(kind);

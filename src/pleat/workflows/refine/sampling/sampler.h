@@ -3,8 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <stdexcept>
-#include <utility>
+#include <memory>
 #include <vector>
 
 #include "pleat/workflows/refine/fit/curve_likelihood.h"
@@ -31,22 +30,11 @@ public:
     /// Starts computing what was prepared, for all conformations that are computed together.
     /// Optional.
     virtual void begin() {}
-    /// From now on prepare() also begins, before it knows whether a proposal is allowed. Best
-    /// called where is_ready() is true.
-    virtual void begin_early() {}
-    /// Whether prepared_log_weight() returns without waiting.
-    virtual bool is_ready() { return true; }
     /// The logarithm of the weight of the prepared conformation.
     virtual double prepared_log_weight() = 0;
     virtual void accept() {}
     /// Rejects the proposal; may be called before prepared_log_weight().
     virtual void reject() {}
-    /// Takes over the accepted state of another target of the same kind and problem, whose
-    /// log_likelihood() has been computed since its last refresh(). The other may have a proposal
-    /// on another thread meanwhile, which it must not accept.
-    virtual void adopt(const SamplingTarget&) {
-        throw std::logic_error("a target that nobody adopts");
-    }
     /// The logarithm of the weight of the accepted conformation.
     virtual double accepted_log_weight() = 0;
     /// Recomputes what moves have changed step by step, without accumulated rounding.
@@ -55,10 +43,12 @@ public:
     virtual void set_beta(double) {}
     /// The log likelihood to which the power of set_beta() applies.
     virtual double log_likelihood() { return 0; }
-    /// The curve's fit to the accepted conformation, or to the mean of its replicas.
+    /// The curve's fit to the accepted conformation.
     virtual CurveFit fit() { return {}; }
     virtual ResidualTest residual_test() { return {}; }
 };
+
+using TargetBatch = std::vector<std::unique_ptr<SamplingTarget>>;
 
 /// The overlap energy of a start conformation. Throws std::logic_error if it is not allowed.
 double allowed_energy(const OverlapEnergy& overlap);
@@ -74,9 +64,6 @@ public:
     bool prepare(const Conformation& proposed) override;
     double prepared_log_weight() override { return pending_; }
     void accept() override { accepted_ = pending_; }
-    void adopt(const SamplingTarget& from) override {
-        accepted_ = dynamic_cast<const StericTarget&>(from).accepted_;
-    }
     double accepted_log_weight() override { return accepted_; }
 
 private:
@@ -84,7 +71,7 @@ private:
     double accepted_ = 0, pending_ = 0;
 };
 
-/// How a chain moves: what burn-in adapts.
+/// How conformations move: what burn-in and pilots adapt.
 struct MoveSettings {
     double pivot_width = 0.5, crankshaft_width = 0.5;  ///< radians
     /// By MoveKind. If pivots are narrower than 1 radian, they replace redraws, of which at least a
@@ -92,18 +79,26 @@ struct MoveSettings {
     std::array<double, kMoveKinds> kind_shares = {0.4, 0.4, 0.2};
 };
 
+/// The widths as numbers.
+inline constexpr Index kMoveWidths = 2;
+double* write_settings(const MoveSettings& settings, double* to);
+MoveSettings read_settings(const double* from);
+
 /// Proposed and accepted moves by MoveKind.
 struct MoveCounts {
     std::array<std::int64_t, kMoveKinds> proposed{}, accepted{};
 
-    /// Adds `other`, which is 0 afterwards.
-    void take(MoveCounts& other) {
+    void add(const MoveCounts& other) {
         for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
-            proposed[kind] += std::exchange(other.proposed[kind], 0);
-            accepted[kind] += std::exchange(other.accepted[kind], 0);
+            proposed[kind] += other.proposed[kind];
+            accepted[kind] += other.accepted[kind];
         }
     }
 };
+
+/// Narrows moves whose acceptance rate is below 0.2, and widens those above 0.5, where at least 20
+/// were proposed, whose counts are 0 afterwards.
+void adapt(MoveSettings& settings, MoveCounts& counts);
 
 /// A chain in a conformation, which run() changes by Metropolis moves. Step k of a chain draws the
 /// same numbers in every run with this seed.
@@ -123,19 +118,6 @@ public:
     bool propose(Index number);
     /// Second half of a move: accepts or rejects the proposal.
     void accept_or_reject();
-    /// The second half in two steps: is_acceptable() decides, accept() or reject() completes.
-    /// reject() has no effect on a proposal that propose() rejected.
-    bool is_acceptable();
-    void accept();
-    void reject();
-    /// Undoes propose().
-    void drop();
-    /// Copies conformation and settings of another sampler of this chain, as
-    /// SamplingTarget::adopt().
-    void adopt(const Sampler& from);
-    /// After a block of burn-in moves: narrows moves whose acceptance rate is below 0.2, and widens
-    /// those above 0.5.
-    void adapt();
     /// Removes accumulated rounding errors, so that a resumed chain has identical bits.
     void refresh() { target_->refresh(); }
 
@@ -153,7 +135,6 @@ private:
     Index chain_;
     std::size_t kind_ = 0;  ///< of the proposal
     double threshold_ = 0;  ///< of its log weight
-    bool is_prepared_ = false;
 };
 
 /// Finds angles without hard overlaps: draws all residues, then moves them until they do not

@@ -52,7 +52,7 @@ TEST(Bookkeeping, AChainWithoutRefreshKeepsItsProfileEnergyAndBonds) {
     const CurveLikelihood likelihood(hinge.curve_of(hinge.draw(1), model, true), hinge.q,
                                      {.c2 = {0, 1, 2}});
     const auto batch = std::make_shared<ProfileBatch>(model, 1, Device{});
-    CurveTarget target(hinge.chain, batch, 0, std::make_shared<ReplicaMean>(likelihood, 1), 0);
+    CurveTarget target(hinge.chain, batch, 0, likelihood);
     target.set_beta(0.05);
     Sampler sampler(hinge.moves, target, hinge.chain, 2, 0);
     sampler.start(hinge.draw(2).angles());

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "pleat/workflows/refine/fit/curve_fit.h"
+#include "pleat/workflows/refine/sampling/islands.h"
 #include "pleat/workflows/refine/sampling/pool.h"
 #include "pleat/workflows/refine/tests/long_tests.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
@@ -70,37 +71,32 @@ struct TwoHelices {
                 bond_angle(unit(ca[11] - ca[2]), {}, unit(ca[30] - ca[21]))};
     }
 
-    Pool sample(const TargetFactory& make_targets, const PoolOptions& options,
-                std::uint64_t seed) const {
+    Context with_seed(std::uint64_t seed) const {
         Context context;
         context.seed = seed;
-        return sample_pool(chain, moves, make_targets, options, "calibration", context);
+        return context;
     }
-    Conformation conformation(const Pool& pool, Index n) const {
+    /// The first conformation of a chain or island.
+    Conformation conformation(const Array<double, 3>& all, Index n) const {
         Conformation at(chain);
-        const double* const angles = &pool.angles(0, n, 0);
+        const double* const angles = &all(0, n, 0);
         at.set_angles({angles, angles + chain.hinge_count()});
         return at;
     }
 };
 
-/// Ranks [number][truth] of truths among as many draws from their posteriors, each the end of a
-/// chain of its own. `confidence`: errors that the likelihood takes are smaller by it.
-std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, Index burn_in,
+/// Ranks [number][truth] of truths among as many draws from their posteriors, each of an island of
+/// its own. `confidence`: errors that the likelihood takes are smaller by it.
+std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, Index moves,
                                                   double confidence) {
     const TwoHelices two;
-    const auto without_curve = [&](Index walkers, Index) {
-        TargetBatch targets;
-        for (Index n = 0; n < walkers; ++n)
-            targets.push_back(std::make_unique<StericTarget>(two.chain));
-        return targets;
-    };
-    const Pool prior = two.sample(without_curve, {.chains = truths, .moves = 300}, 1);
+    const Pool prior = sample_pool(two.chain, two.moves, {.chains = truths, .moves = 300}, "truths",
+                                   two.with_seed(1));
     std::array<std::vector<Index>, kNumbers> ranks;
     for (Index truth = 0; truth < truths; ++truth) {
         std::mt19937_64 random(static_cast<std::uint64_t>(truth));
         std::normal_distribution<double> normal;
-        const Conformation at = two.conformation(prior, truth);
+        const Conformation at = two.conformation(prior.angles, truth);
         Profile curve;
         curve.q = two.q;
         curve.intensity = two.intensity_of(at, two.c2[random() % two.c2.size()]);
@@ -110,21 +106,22 @@ std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, Ind
         }
         const CurveLikelihood likelihood(curve, two.q,
                                          {.model_error = 0, .correlation = 0.03, .c2 = two.c2});
-        const auto with_curve = [&](Index walkers, Index) {
-            const auto profiles = std::make_shared<ProfileBatch>(two.profile, walkers, Device{});
+        const auto with_curve = [&](Index count) {
+            const auto profiles = std::make_shared<ProfileBatch>(two.profile, count, Device{});
             TargetBatch targets;
-            for (Index n = 0; n < walkers; ++n)
-                targets.push_back(std::make_unique<CurveTarget>(
-                    two.chain, profiles, n, std::make_shared<ReplicaMean>(likelihood, 1), 0));
+            for (Index n = 0; n < count; ++n)
+                targets.push_back(
+                    std::make_unique<CurveTarget>(two.chain, profiles, n, likelihood));
             return targets;
         };
-        const Pool found = two.sample(
-            with_curve, {.chains = draws, .rungs = 4, .moves = 40, .burn_in = burn_in, .kept = 1},
-            100 + static_cast<std::uint64_t>(truth));
+        const Posterior found = sample_islands(
+            two.chain, two.moves, with_curve, {.islands = draws, .particles = 24, .moves = moves},
+            [](const Posterior&) { return true; }, "calibration",
+            two.with_seed(100 + static_cast<std::uint64_t>(truth)));
         const auto expected = two.numbers_of(at);
         std::array<Index, kNumbers> below{};
         for (Index draw = 0; draw < draws; ++draw) {
-            const auto numbers = two.numbers_of(two.conformation(found, draw));
+            const auto numbers = two.numbers_of(two.conformation(found.angles, draw));
             for (std::size_t n = 0; n < kNumbers; ++n) below[n] += numbers[n] < expected[n];
         }
         for (std::size_t n = 0; n < kNumbers; ++n) ranks[n].push_back(below[n]);
@@ -152,7 +149,7 @@ Calibration assess(const std::vector<Index>& ranks, Index draws, Index bins, Ind
 }
 
 TEST(Calibration, TruthsHaveUniformRanks) {
-    const auto ranks = ranks_of(20, 9, 12, 1);
+    const auto ranks = ranks_of(20, 9, 15, 1);
     for (std::size_t n = 0; n < kNumbers; ++n) {
         const Calibration found = assess(ranks[n], 9, 5, 1);
         EXPECT_LT(found.chi_square, 18.5) << kNames[n];  // p = 0.001, 4 degrees of freedom

@@ -10,7 +10,7 @@
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/saxs/fit/resampling.h"
-#include "pleat/workflows/refine/sampling/pool.h"
+#include "pleat/workflows/refine/sampling/sampler.h"
 #include "pleat/workflows/refine/tests/made_hinge.h"
 
 namespace pleat::refine {
@@ -27,9 +27,8 @@ using test::structure;
 /// The only target of a batch.
 std::unique_ptr<SamplingTarget> single_target(const Hinge174& hinge, const ProfileModel& model,
                                               const CurveLikelihood& likelihood) {
-    return std::make_unique<CurveTarget>(hinge.chain,
-                                         std::make_shared<ProfileBatch>(model, 1, Device{}), 0,
-                                         std::make_shared<ReplicaMean>(likelihood, 1), 0);
+    return std::make_unique<CurveTarget>(
+        hinge.chain, std::make_shared<ProfileBatch>(model, 1, Device{}), 0, likelihood);
 }
 
 void start(SamplingTarget& target, const Conformation& at) {
@@ -180,34 +179,14 @@ TEST(CurveTarget, TheTruthHasTheHighestLikelihood) {
     }
 }
 
-TEST(Ladder, SwapsByTheRatioOfWeightsAndEvensTheirShares) {
-    Ladder ladder(4);
-    EXPECT_EQ(ladder.betas.front(), 0);
-    EXPECT_EQ(ladder.betas.back(), 1);
-    EXPECT_NEAR(ladder.swap_probability(2, -10, -12), 1.0, 1e-12);  // the better one moves up
-    EXPECT_NEAR(ladder.swap_probability(2, -12, -10),
-                std::exp(-2 * (ladder.betas[3] - ladder.betas[2])), 1e-12);
-    const std::vector<double> before = ladder.betas;
-    ladder.count(0, 0.9);
-    ladder.count(1, 0.5);
-    ladder.count(2, 0.1);
-    ladder.adapt(0);
-    EXPECT_GT(ladder.betas[2], before[2]);  // rare swaps with 1: nearer to it
-    EXPECT_TRUE(std::is_sorted(ladder.betas.begin(), ladder.betas.end()));
-    EXPECT_EQ(Ladder(1).betas, std::vector<double>{1});
-    EXPECT_EQ(Ladder(2).betas, (std::vector<double>{0, 1}));
-    for (const Index rungs : {3, 8, 20}) EXPECT_NEAR(Ladder(rungs).betas[1], 0.001, 1e-9) << rungs;
-}
-
 Parameters fit_parameters() {
     Parameters parameters;
     parameters.linkers = "A:174-179";
     parameters.mode = Mode::fit;
-    parameters.frames = 60;
-    parameters.chains = 2;
+    parameters.frames = 64;
+    parameters.chains = 4;
     parameters.moves = 10;
-    parameters.burn_in = 15;
-    parameters.rungs = 3;
+    parameters.doublings = 0;
     return parameters;
 }
 
@@ -237,6 +216,10 @@ TEST(Fit, FindsTheDistanceOfAMadeHinge) {
                      share_of(prior.quantities[1].values, 0.05)));
     EXPECT_LT(share_of(found.chi2, 0.5), 2);
     EXPECT_EQ(found.quantities.back().name, "ln_likelihood");
+    EXPECT_LT(found.evidence->log_evidence,
+              *std::max_element(found.quantities.back().values.begin(),
+                                found.quantities.back().values.end()));
+    EXPECT_GT(found.evidence->error, 0);
 }
 
 TEST(Fit, HasTheSameBitsForAnyThreadsAndAfterAStop) {
@@ -245,9 +228,9 @@ TEST(Fit, HasTheSameBitsForAnyThreadsAndAfterAStop) {
     const ProfileModel model = make_profile_model(hinge.chain, hinge.draw(0), hinge.q, {});
     const Profile curve = hinge.curve_of(hinge.draw(1), model, true);
     Parameters parameters = fit_parameters();
-    parameters.frames = 12;
-    parameters.burn_in = 4;
+    parameters.frames = 18;
     parameters.moves = 5;
+    parameters.doublings = 1;
     Context context;
     context.threads = 1;
     const Result whole = run(hinge.ensemble, {.curve = &curve}, parameters, context);
@@ -263,14 +246,22 @@ TEST(Fit, HasTheSameBitsForAnyThreadsAndAfterAStop) {
     EXPECT_TRUE(
         std::equal(whole.frames.xyz.begin(), whole.frames.xyz.end(), resumed.frames.xyz.begin()));
     EXPECT_EQ(whole.chi2, resumed.chi2);
-    EXPECT_EQ(whole.swaps, resumed.swaps);
+    EXPECT_EQ(whole.evidence->log_evidence, resumed.evidence->log_evidence);
+    EXPECT_EQ(whole.moves[0].accepted, resumed.moves[0].accepted);
+    // A run that had ended is only measured again.
+    const Result again = run(hinge.ensemble, {.curve = &curve}, parameters, context);
+    EXPECT_EQ(again.step, whole.step);
+    EXPECT_EQ(again.chi2, whole.chi2);
 }
 
 TEST(Fit, RefusesToFitNothing) {
     EXPECT_THROW(run(structure(), {}, fit_parameters(), {}), UsageError);
+    Parameters few_populations = fit_parameters();
+    few_populations.chains = 3;
     Profile few;
     few.q = {0.01, 0.02, 0.03};
     few.intensity = few.sigma = {3, 2, 1};
+    EXPECT_THROW(run(structure(), {.curve = &few}, few_populations, {}), UsageError);
     EXPECT_NE(error_text<InputError>([&] {
                   run(structure(), {.curve = &few}, fit_parameters(), {});
               }).find("expected at least 10 points up to q = 0.5, found 3"),

@@ -47,33 +47,6 @@ bool same_bits(const Array<float, 3>& one, const Array<float, 3>& other) {
     return one.size() == other.size() && std::equal(one.begin(), one.end(), other.begin());
 }
 
-TEST(Estimate, CountsTheCopiesOfStepsAheadOnAGpuAlone) {
-    Profile curve;
-    for (int k = 1; k <= 30; ++k) {
-        curve.q.push_back(0.01 * k);
-        curve.intensity.push_back(100 - k);
-        curve.sigma.push_back(1);
-    }
-    Parameters parameters = few_frames();
-    const auto bytes = [&](Index chains, int threads) {
-        parameters.chains = chains;
-        // What --estimate and lists of jobs read knows nothing of the device.
-        const RunSize size = size_of_run(made_structure(), {.curve = &curve}, parameters, {});
-        Context cpu, gpu;
-        cpu.threads = gpu.threads = threads;
-        gpu.device = {Device::Kind::cuda, 0};
-        EXPECT_EQ(size.ahead,
-                  size_of_run(made_structure(), {.curve = &curve}, parameters, gpu).ahead);
-        return std::pair(estimate(size, cpu).host_bytes, estimate(size, gpu).gpu_bytes);
-    };
-    const auto [host_alone, alone] = bytes(2, 2);
-    const auto [host_ahead, ahead] = bytes(2, 8);
-    constexpr std::int64_t kOthers = std::int64_t{256} << 20;
-    EXPECT_EQ(ahead - kOthers, 4 * (alone - kOthers));
-    EXPECT_LT(host_ahead - host_alone, (std::int64_t{6} << 20) + (std::int64_t{1} << 20));
-    EXPECT_EQ(bytes(40, 40).second, bytes(40, 400).second);
-}
-
 TEST(Refine, HasTheSameBitsForAnyNumberOfThreads) {
     Context context;
     context.threads = 1;
@@ -162,7 +135,7 @@ TEST(Refine, SaysThatFewFramesHaveNotConverged) {
     EXPECT_EQ(
         convergence_remark(run(made_structure(), {}, parameters, {})),
         "not converged: 15 frames of 4 chains are too few to compare the chains (expected: at "
-        "least 4 frames of each chain)");
+        "least 4 frames of each)");
 }
 
 TEST(Refine, RefusesBadOptions) {
