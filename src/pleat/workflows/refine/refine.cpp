@@ -25,7 +25,7 @@ std::string problem_of(const RunSetup& setup, const CurveInput& curve, const Par
     const PoolOptions& options = setup.options;
     const Mode mode = setup.mode;
     Sha256 hash;
-    hash.field("refine 4").field(View<const float, 2>(heavy.xyz));
+    hash.field("refine 5").field(View<const float, 2>(heavy.xyz));
     for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
@@ -251,6 +251,7 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
     result.notes = ready.notes;
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);
+    result.notes.insert(result.notes.end(), moves.notes().begin(), moves.notes().end());
     std::optional<CurveFitSetup> setup;
     if (ready.mode != Mode::pool)
         setup.emplace(model, moves, curve, parameters, context, options.few_moves);
@@ -272,7 +273,7 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
     result.linkers = model.linkers;
     result.hinges = model.hinge_count();
     if (setup) result.notes.insert(result.notes.end(), setup->notes.begin(), setup->notes.end());
-    constexpr const char* kNames[kMoveKinds] = {"pivot", "redraw", "crankshaft"};
+    constexpr const char* kNames[kMoveKinds] = {"pivot", "redraw", "crankshaft", "distance"};
     for (std::size_t kind = 0; kind < kMoveKinds; ++kind)
         result.moves.push_back({kNames[kind], pool.proposed[kind], pool.accepted[kind]});
     return result;

@@ -1,7 +1,9 @@
 // Random: numbers that depend only on a seed, a chain and a step, whatever thread draws them.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 
 #include <Random123/philox.h>
 
@@ -26,6 +28,12 @@ public:
     }
     /// An integer in [0, range); for a range below 2^20 the bias is below 2^-33.
     Index below(Index range) { return static_cast<Index>(uniform() * static_cast<double>(range)); }
+
+    /// A number of the normal distribution, by Box and Muller.
+    double normal() {
+        const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+        return radius * std::cos(2 * std::numbers::pi * uniform());
+    }
 
     static constexpr std::uint32_t kMoves = 0x52460000;  // "RF"
     static constexpr std::uint32_t kSwaps = 0x52580000;  // "RX"

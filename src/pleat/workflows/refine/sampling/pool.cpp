@@ -64,6 +64,7 @@ enum WalkerNumber : std::size_t {
     kWalkerLikelihood,
     kPivotWidth,
     kCrankshaftWidth,
+    kDistanceWidth,
     kProposed,
     kAccepted = kProposed + kMoveKinds,
     kWalkerNumbers = kAccepted + kMoveKinds
@@ -140,7 +141,8 @@ public:
         for (const Walker& walker : walkers_) {
             angles.insert(angles.end(), walker.angles.begin(), walker.angles.end());
             widths.insert(widths.end(),
-                          {walker.settings.pivot_width, walker.settings.crankshaft_width});
+                          {walker.settings.pivot_width, walker.settings.crankshaft_width,
+                           walker.settings.distance_width});
             counts.insert(counts.end(), walker.counts.proposed.begin(),
                           walker.counts.proposed.end());
             counts.insert(counts.end(), walker.counts.accepted.begin(),
@@ -180,7 +182,7 @@ public:
         };
         const Index of_walker = options_.replicas * hinges;
         const auto angles = doubles("angles", walkers * of_walker),
-                   widths = doubles("widths", walkers * 2),
+                   widths = doubles("widths", walkers * 3),
                    kept = doubles("kept", kept_rounds() * options_.chains * of_walker),
                    fits = doubles("fits", kept_rounds() * options_.chains * kFitNumbers);
         const auto counts = integers("counts", walkers * 2 * kMoveKinds),
@@ -193,8 +195,9 @@ public:
             Walker& walker = walkers_[n];
             walker.rung = std::clamp<Index>(rungs[n], 0, options_.rungs - 1);
             walker.comes_from_prior = origins[n] != 0;
-            walker.settings.pivot_width = widths[2 * n];
-            walker.settings.crankshaft_width = widths[2 * n + 1];
+            walker.settings.pivot_width = widths[3 * n];
+            walker.settings.crankshaft_width = widths[3 * n + 1];
+            walker.settings.distance_width = widths[3 * n + 2];
             for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
                 const std::size_t at = n * 2 * kMoveKinds + kind;
                 walker.counts.proposed[kind] = counts[at];
@@ -297,6 +300,7 @@ private:
             to[kWalkerLikelihood] = walker.target().log_likelihood();
             to[kPivotWidth] = first.settings.pivot_width;
             to[kCrankshaftWidth] = first.settings.crankshaft_width;
+            to[kDistanceWidth] = first.settings.distance_width;
             for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
                 to[kProposed + kind] = static_cast<double>(first.counts.proposed[kind]);
                 to[kAccepted + kind] = static_cast<double>(first.counts.accepted[kind]);
@@ -312,6 +316,7 @@ private:
             walker.log_likelihood = from[kWalkerLikelihood];
             walker.settings.pivot_width = from[kPivotWidth];
             walker.settings.crankshaft_width = from[kCrankshaftWidth];
+            walker.settings.distance_width = from[kDistanceWidth];
             for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
                 walker.counts.proposed[kind] = static_cast<std::int64_t>(from[kProposed + kind]);
                 walker.counts.accepted[kind] = static_cast<std::int64_t>(from[kAccepted + kind]);

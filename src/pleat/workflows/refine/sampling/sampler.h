@@ -86,10 +86,10 @@ private:
 
 /// How a chain moves: what burn-in adapts.
 struct MoveSettings {
-    double pivot_width = 0.5, crankshaft_width = 0.5;  ///< radians
-    /// By MoveKind. If pivots are narrower than 1 radian, they replace redraws, of which at least a
-    /// tenth remain.
-    std::array<double, kMoveKinds> kind_shares = {0.4, 0.4, 0.2};
+    double pivot_width = 0.5, crankshaft_width = 0.5, distance_width = 0.2;  ///< radians
+    /// By MoveKind. If pivots are narrower than 1 radian, they and distance moves replace redraws,
+    /// of which at least a tenth remain; with wider pivots there are no distance moves.
+    std::array<double, kMoveKinds> kind_shares = {0.4, 0.4, 0.2, 0.7};
 };
 
 /// Proposed and accepted moves by MoveKind.

@@ -1,7 +1,11 @@
 // Mixing: conformations of two domains on a linker pass from the prior to a sharp curve.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <memory>
+#include <vector>
 
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/workflows/refine/convergence/convergence.h"
@@ -60,7 +64,7 @@ struct TwoDomains {
         };
         return distance(centre(chain.domains[0]), centre(chain.domains[1]));
     }
-    Pool sample(const PoolOptions& options) const {
+    Pool sample(const PoolOptions& options, const Moves& kinds, std::uint64_t seed) const {
         const CurveLikelihood likelihood(curve, curve.q,
                                          {.model_error = 0, .correlation = 0.03, .c2 = {0, 1, 2}});
         const auto make_targets = [&](Index walkers, Index) {
@@ -72,8 +76,8 @@ struct TwoDomains {
             return targets;
         };
         Context context;
-        context.seed = 5;
-        return sample_pool(chain, moves, make_targets, options, "mixing", context);
+        context.seed = seed;
+        return sample_pool(chain, kinds, make_targets, options, "mixing", context);
     }
     /// [chain, frame]
     Array<double, 2> distances(const Pool& pool) const {
@@ -93,7 +97,7 @@ struct TwoDomains {
 TEST(Mixing, ConformationsPassBetweenThePriorAndTheCurveWithinFrames) {
     const TwoDomains two;
     const PoolOptions options{.chains = 2, .rungs = 6, .moves = 100, .burn_in = 10, .kept = 20};
-    const Pool pool = two.sample(options);
+    const Pool pool = two.sample(options, two.moves, 5);
     EXPECT_EQ(options.swaps_per_frame(), 20);
     EXPECT_GE(pool.arrivals, 6);
     const Array<double, 2> distances = two.distances(pool);
@@ -105,14 +109,94 @@ TEST(Mixing, ConformationsPassBetweenThePriorAndTheCurveWithinFrames) {
 TEST(Mixing, ChainsAgreeAboutASharpCurve) {
     if (!test::runs_long_tests()) GTEST_SKIP() << "PLEAT_LONG_TESTS is not set";
     const TwoDomains two;
-    const Pool pool =
-        two.sample({.chains = 4, .rungs = 8, .moves = 100, .burn_in = 60, .kept = 200});
+    const Pool pool = two.sample(
+        {.chains = 4, .rungs = 8, .moves = 100, .burn_in = 60, .kept = 200}, two.moves, 5);
     const Convergence found = assess_convergence(two.distances(pool).view());
     std::printf("%ld arrivals, R-hat %.3f, effective size %.0f\n", static_cast<long>(pool.arrivals),
                 found.r_hat, found.effective_size);
     EXPECT_GE(pool.arrivals, 200);
     EXPECT_LT(found.r_hat, 1.1);
     EXPECT_GE(found.effective_size, 100);
+}
+
+/// The distance of the domains' centres, and centre and rotation of the second seen from the first.
+std::vector<double> pose_of(const Conformation& at) {
+    const Domain &one = at.model().domains[0], &other = at.model().domains[1];
+    const Transform pose = inverse(at.piece(one.piece)) * at.piece(other.piece);
+    const Vector centre = pose(other.centre) - one.centre;
+    std::vector<double> numbers = {length(centre), centre.x, centre.y, centre.z};
+    numbers.insert(numbers.end(), pose.rotation.begin(), pose.rotation.end());
+    return numbers;
+}
+
+struct Spread {
+    double mean = 0, error = 0;  ///< of all runs, and its standard error
+    double effective_size = 0;   ///< of a run
+};
+
+/// The numbers of pose_of() in `runs` runs. The effective size of a run is the variance of frames
+/// divided by that of the means of runs.
+std::vector<Spread> compare_runs(const TwoDomains& two, const PoolOptions& options,
+                                 const Moves& moves, int runs) {
+    std::vector<Spread> all;
+    std::vector<double> squares, squares_of_means;
+    double frames = 0;
+    Conformation at(two.chain);
+    for (int run = 0; run < runs; ++run) {
+        const Pool pool = two.sample(options, moves, static_cast<std::uint64_t>(100 + run));
+        std::vector<double> sums;
+        for (Index frame = 0; frame < pool.angles.extent(0); ++frame)
+            for (Index n = 0; n < pool.angles.extent(1); ++n, ++frames) {
+                const double* const angles = &pool.angles(frame, n, 0);
+                at.set_angles({angles, angles + two.chain.hinge_count()});
+                const std::vector<double> numbers = pose_of(at);
+                for (auto* const of : {&sums, &squares, &squares_of_means})
+                    of->resize(numbers.size());
+                all.resize(numbers.size());
+                for (std::size_t k = 0; k < numbers.size(); ++k) {
+                    sums[k] += numbers[k];
+                    squares[k] += numbers[k] * numbers[k];
+                }
+            }
+        const double of_run = static_cast<double>(pool.angles.extent(0) * pool.angles.extent(1));
+        for (std::size_t k = 0; k < sums.size(); ++k) {
+            all[k].mean += sums[k] / of_run / runs;
+            squares_of_means[k] += std::pow(sums[k] / of_run, 2) / runs;
+        }
+    }
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        const double of_means =
+            (squares_of_means[k] - std::pow(all[k].mean, 2)) * runs / (runs - 1);
+        all[k].error = std::sqrt(of_means / runs);
+        all[k].effective_size = (squares[k] / frames - std::pow(all[k].mean, 2)) / of_means;
+    }
+    return all;
+}
+
+TEST(Mixing, DistanceMovesBringRunsTogether) {
+    if (!test::runs_long_tests()) GTEST_SKIP() << "PLEAT_LONG_TESTS is not set";
+    const TwoDomains two;
+    ChainModel nameless = two.chain;
+    nameless.domains.clear();
+    const Moves without(nameless, two.prior);
+    ASSERT_FALSE(without.has_distance_moves());
+    // 224,000 moves each.
+    const PoolOptions options{.chains = 4, .rungs = 8, .moves = 100, .burn_in = 20, .kept = 50};
+    std::vector<std::vector<Spread>> found;
+    for (const Moves* const moves : {&without, &two.moves}) {
+        found.push_back(compare_runs(two, options, *moves, 12));
+        std::vector<double> poses;
+        for (const Spread& one : found.back()) poses.push_back(one.effective_size);
+        std::printf("%s distance moves: distance %.3f +- %.3f, effective size %.0f; ",
+                    moves == &without ? "without" : "with", found.back()[0].mean,
+                    found.back()[0].error, poses[0]);
+        std::sort(poses.begin() + 1, poses.end());
+        std::printf("of the pose %.0f (least %.0f)\n", (poses[6] + poses[7]) / 2, poses[1]);
+    }
+    for (std::size_t k = 0; k < found[0].size(); ++k)
+        EXPECT_LT(std::abs(found[0][k].mean - found[1][k].mean),
+                  4 * std::hypot(found[0][k].error, found[1][k].error))
+            << k;
 }
 
 }  // namespace
