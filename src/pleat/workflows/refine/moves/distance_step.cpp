@@ -51,15 +51,17 @@ TorsionPath::Slope TorsionPath::slope(const Turns& turns) const {
     // Seen from between torsions n - 1 and n, the points are `firsts[n]`, which the torsions before
     // have turned back, and `end`, which the torsions behind have turned.
     std::array<Vector, kMaxTurning> firsts;
+    std::array<Transform, kMaxTurning> rotations;
     Vector start = first, end = last;
     for (std::size_t n = 0; n < torsions.size(); ++n) {
         firsts[n] = start;
-        start = rotation_about(torsions[n].origin, torsions[n].axis, -turns[n])(start);
+        rotations[n] = rotation_about(torsions[n].origin, torsions[n].axis, turns[n]);
+        start = inverse(rotations[n])(start);
     }
     Slope result{.distance = refine::distance(start, end)};
     for (std::size_t n = torsions.size(); n-- > 0;) {
         const auto& [origin, axis] = torsions[n];
-        end = rotation_about(origin, axis, turns[n])(end);
+        end = rotations[n](end);
         result.gradient[n] =
             refine::dot(end - firsts[n], cross(axis, end - origin)) / result.distance;
     }

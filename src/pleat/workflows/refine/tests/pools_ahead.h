@@ -18,7 +18,7 @@ namespace pleat::refine::test {
 /// Two strands on a linker that may be close to itself, and the curve of one of their
 /// conformations.
 struct MadePool {
-    ChainModel chain = made_model("AAAAAAGAVAGAAAAAAA", "A:5-13");
+    ChainModel chain = made_model("AAAAAAGAVAGAAAAAAA", "A:6-13");
     Prior prior{chain, coil_tables()};
     Moves moves{chain, prior};
     ProfileModel profile = make_profile_model(chain, Conformation(chain), grid(17, 0.3), {});

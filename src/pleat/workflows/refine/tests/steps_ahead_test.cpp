@@ -2,6 +2,7 @@
 #include "pleat/workflows/refine/sampling/steps_ahead.h"
 
 #include <atomic>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -35,6 +36,7 @@ TEST(StepsAhead, HaveTheBitsOfOneThread) {
                                         << " rungs, " << options.replicas << " replicas");
         const Pool expected = made.sample(options, on_threads(1));
         EXPECT_EQ(expected.dropped, 0);
+        for (const std::int64_t proposed : expected.proposed) EXPECT_GT(proposed, 0);
         for (const auto& [threads, ahead] :
              {std::pair{1, 8}, {2, 8}, {3, 2}, {5, 8}, {9, 8}, {16, 16}}) {
             options.ahead = ahead;
