@@ -289,13 +289,14 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
     result.frames.topology = result.frames.all_atoms = ready.heavy.topology;
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);
+    result.notes.insert(result.notes.end(), moves.notes().begin(), moves.notes().end());
     const MoveCounts counts =
         sample(ready, curve, parameters, moves, problem_of(ready, curve, parameters, context),
                context, result);
     for (const Domain& domain : model.domains) result.domains.push_back(domain.name);
     result.linkers = model.linkers;
     result.hinges = model.hinge_count();
-    constexpr const char* kNames[kMoveKinds] = {"pivot", "redraw", "crankshaft"};
+    constexpr const char* kNames[kMoveKinds] = {"pivot", "redraw", "crankshaft", "distance"};
     for (std::size_t kind = 0; kind < kMoveKinds; ++kind)
         result.moves.push_back({kNames[kind], counts.proposed[kind], counts.accepted[kind]});
     return result;

@@ -1,8 +1,15 @@
-// Moves: pivots, draws from the prior, and crankshafts.
+// Moves: pivots, draws from the prior, crankshafts, and turns that keep a distance.
 #include "pleat/workflows/refine/moves/moves.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "pleat/workflows/refine/moves/distance_step.h"
 
 namespace pleat::refine {
 
@@ -10,6 +17,8 @@ namespace {
 
 constexpr Index kMaxRedrawn = 4;     // neighbouring residues that are drawn together
 constexpr Index kMaxCrankshaft = 6;  // residues from one end of a crankshaft to the other
+
+constexpr std::array<Index, 2> kTurning = {4, 8};  // torsions of a distance move
 
 /// The three angles at one end of a crankshaft.
 struct EndAngles {
@@ -19,6 +28,11 @@ struct EndAngles {
 EndAngles angles_at(Vector previous_c, Vector n, Vector ca, Vector c, Vector n_behind) {
     return {dihedral_angle(previous_c, n, ca, c), bond_angle(n, ca, c),
             dihedral_angle(n, ca, c, n_behind)};
+}
+
+/// Whether a hinge turns a domain in the frame of the root.
+bool turns(const ChainModel& model, Index hinge, const Domain& domain) {
+    return hinge < domain.piece && domain.piece < model.subtree_end[hinge + 1];
 }
 
 }  // namespace
@@ -39,6 +53,30 @@ Moves::Moves(const ChainModel& model, const Prior& prior, BendSpring spring)
                 crankshaft_ends_.emplace_back(n, m);
         }
     }
+    const auto domains = static_cast<Index>(model.domains.size());
+    for (Index first = 0; first < domains; ++first)
+        for (Index last = first + 1; last < domains; ++last) add_path(first, last);
+}
+
+void Moves::add_path(Index first, Index last) {
+    const Domain &one = model_->domains[first], &other = model_->domains[last];
+    DomainPath path{first, last, {}};
+    const auto add = [&](Index hinge, const Domain& turned, const Domain& resting) {
+        if (turns(*model_, hinge, turned) && !turns(*model_, hinge, resting))
+            path.hinges.push_back(hinge);
+    };
+    // From the first domain up the tree, then down to the last.
+    for (Index hinge = model_->hinge_count(); hinge-- > 0;) add(hinge, one, other);
+    for (Index hinge = 0; hinge < model_->hinge_count(); ++hinge) add(hinge, other, one);
+    std::erase_if(path.hinges,
+                  [&](Index hinge) { return model_->hinges[hinge].kind == HingeKind::bend; });
+    if (static_cast<Index>(path.hinges.size()) >= kTurning[0])
+        paths_.push_back(std::move(path));
+    else
+        notes_.push_back({NoteKind::assumption,
+                          fmt::format("no moves keep the distance of {} and {}: {} torsions "
+                                      "connect them, fewer than {}",
+                                      one.name, other.name, path.hinges.size(), kTurning[0])});
 }
 
 MoveProposal Moves::pivot(const Conformation& from, double width, Random& random) const {
@@ -108,6 +146,45 @@ MoveProposal Moves::crankshaft(const Conformation& from, double width, Random& r
     };
     set(one, old_i, new_i);
     set(other, old_j, new_j);
+    return proposal;
+}
+
+MoveProposal Moves::distance(const Conformation& from, double width, Random& random) const {
+    MoveProposal proposal{.angles = from.angles(),
+                          .log_ratio = -std::numeric_limits<double>::infinity()};
+    const auto& [first, last, hinges] = paths_[random.below(static_cast<Index>(paths_.size()))];
+    const auto torsions = static_cast<Index>(hinges.size());
+    const Index turning = kTurning[random.below(torsions < kTurning[1] ? 1 : 2)],
+                start = random.below(torsions - turning + 1);
+    const Domain &one = model_->domains[first], &other = model_->domains[last];
+    TorsionPath path{from.piece(one.piece)(one.centre), from.piece(other.piece)(other.centre), {}};
+    Turns normal = {};
+    for (Index n = 0; n < turning; ++n) {
+        const Index hinge = hinges[start + n];
+        const auto& [kind, parent, origin, axis] = model_->hinges[hinge];
+        const Transform& piece = from.piece(parent);
+        const double sign = turns(*model_, hinge, other) ? 1 : -1;
+        path.torsions.push_back({piece(origin), sign * piece.turned(axis)});
+        normal[n] = random.normal();
+    }
+    const std::optional<DistanceStep> step = distance_step(path, normal, width);
+    if (!step) return proposal;
+    proposal.log_ratio = step->log_ratio;
+    for (Index n = 0; n < turning; ++n) {
+        double& angle = proposal.angles[hinges[start + n]];
+        angle = wrapped(angle + step->turns[n]);
+    }
+    for (Index n = 0, before = -1; n < turning; ++n) {
+        const Index number = residue_of_[hinges[start + n]];
+        if (std::exchange(before, number) == number) continue;
+        const LinkerResidue& residue = model_->residues[number];
+        const auto turned = [&](Index hinge, double at_start) {
+            return wrapped(at_start + (hinge < 0 ? 0.0 : proposal.angles[hinge]));
+        };
+        proposal.log_ratio += prior_->log_density(number, turned(residue.phi_hinge, residue.phi),
+                                                  turned(residue.psi_hinge, residue.psi)) -
+                              prior_->log_density(number, from.phi(residue), from.psi(residue));
+    }
     return proposal;
 }
 

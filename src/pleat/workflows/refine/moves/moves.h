@@ -9,8 +9,8 @@
 
 namespace pleat::refine {
 
-enum class MoveKind { pivot, redraw, crankshaft };
-inline constexpr int kMoveKinds = 3;
+enum class MoveKind { pivot, redraw, crankshaft, distance };
+inline constexpr int kMoveKinds = 4;
 
 /// The spring of the angle N-CA-C, which crankshafts change: a standard deviation of 2.5 degrees
 /// about the start's angle.
@@ -46,7 +46,14 @@ public:
     /// two residues change.
     MoveProposal crankshaft(const Conformation& from, double width, Random& random) const;
 
+    /// Turns 4 or 8 neighbouring torsions between two domains, each by about `width`, so that the
+    /// centres of the domains keep their distance. The ratio is 0 where there is no such turn.
+    MoveProposal distance(const Conformation& from, double width, Random& random) const;
+
     bool has_crankshafts() const { return !crankshaft_ends_.empty(); }
+    bool has_distance_moves() const { return !paths_.empty(); }
+    /// Which domains are too close in the chain for distance moves.
+    const Notes& notes() const { return notes_; }
     /// Angles of the prior; those N-CA-C are as in the start structure.
     std::vector<double> draw_all(Random& random) const;
     /// draw_all() with the angles N-CA-C of their springs.
@@ -55,6 +62,12 @@ public:
     double log_density(const Conformation& conformation) const;
 
 private:
+    /// Two domains, and the hinges of torsions on the path between them.
+    struct DomainPath {
+        Index first = 0, last = 0;
+        std::vector<Index> hinges;
+    };
+    void add_path(Index first, Index last);
     void set_phi_psi(Index residue, std::pair<double, double> drawn,
                      std::vector<double>& angles) const;
     double bend_energy(const Conformation& conformation, Index residue) const;
@@ -65,6 +78,8 @@ private:
     std::vector<Index> torsion_hinges_;                     ///< hinges of phi and psi
     std::vector<Index> residue_of_;                         ///< [hinge]
     std::vector<std::pair<Index, Index>> crankshaft_ends_;  ///< pairs of residues
+    std::vector<DomainPath> paths_;
+    Notes notes_;
 };
 
 }  // namespace pleat::refine

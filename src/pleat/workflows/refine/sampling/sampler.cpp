@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 #include "pleat/core/error.h"
 
@@ -17,20 +18,24 @@ namespace {
 constexpr double kWide = 1;        // radians: pivots with which redraws have their whole share
 constexpr double kMinShare = 0.1;  // of it, with narrow ones
 
-MoveKind choose_kind(const MoveSettings& settings, bool has_crankshafts, Random& random) {
-    const auto& shares = settings.kind_shares;
+MoveKind choose_kind(const MoveSettings& settings, const Moves& moves, Random& random) {
+    std::array<double, kMoveKinds> shares = settings.kind_shares;
     // If the curve allows only narrow pivots, it rejects almost all redraws.
-    const double crankshafts = has_crankshafts ? shares[2] : 0.0,
-                 redraws = shares[1] * std::clamp(settings.pivot_width / kWide, kMinShare, 1.0);
-    const double at = random.uniform() * (shares[0] + redraws + crankshafts);
-    if (at < shares[0]) return MoveKind::pivot;
-    return at < shares[0] + redraws ? MoveKind::redraw : MoveKind::crankshaft;
+    const double wide = std::clamp(settings.pivot_width / kWide, kMinShare, 1.0);
+    shares[1] *= wide;
+    if (!moves.has_crankshafts()) shares[2] = 0;
+    shares[3] *= moves.has_distance_moves() ? 1 - wide : 0.0;
+    double at = random.uniform() * std::accumulate(shares.begin(), shares.end(), 0.0);
+    for (std::size_t kind = 0; kind < kMoveKinds; at -= shares[kind++])
+        if (at < shares[kind]) return static_cast<MoveKind>(kind);
+    return MoveKind::pivot;
 }
 
 MoveProposal propose(const Moves& moves, MoveKind kind, const Conformation& from,
                      const MoveSettings& settings, Random& random) {
     if (kind == MoveKind::pivot) return moves.pivot(from, settings.pivot_width, random);
     if (kind == MoveKind::redraw) return moves.redraw(from, random);
+    if (kind == MoveKind::distance) return moves.distance(from, settings.distance_width, random);
     return moves.crankshaft(from, settings.crankshaft_width, random);
 }
 
@@ -70,7 +75,7 @@ void Sampler::run(Index first, Index count) {
 
 bool Sampler::propose(Index number) {
     Random random(seed_, chain_, number);
-    const MoveKind kind = choose_kind(settings, moves_->has_crankshafts(), random);
+    const MoveKind kind = choose_kind(settings, *moves_, random);
     const MoveProposal proposal = refine::propose(*moves_, kind, current_, settings, random);
     kind_ = static_cast<std::size_t>(kind);
     ++counts.proposed[kind_];
@@ -96,6 +101,7 @@ void Sampler::accept_or_reject() {
 double* write_settings(const MoveSettings& settings, double* to) {
     *to++ = settings.pivot_width;
     *to++ = settings.crankshaft_width;
+    *to++ = settings.distance_width;
     return to;
 }
 
@@ -103,22 +109,25 @@ MoveSettings read_settings(const double* from) {
     MoveSettings settings;
     settings.pivot_width = from[0];
     settings.crankshaft_width = from[1];
+    settings.distance_width = from[2];
     return settings;
 }
 
 void adapt(MoveSettings& settings, MoveCounts& counts) {
     constexpr std::int64_t kMinProposed = 20;
-    const auto change = [&](MoveKind kind, double& width) {
+    const auto change = [&](MoveKind kind, double& width, double low, double high) {
         const auto index = static_cast<std::size_t>(kind);
         if (counts.proposed[index] < kMinProposed) return;
         const double share = static_cast<double>(counts.accepted[index]) /
                              static_cast<double>(counts.proposed[index]);
-        if (share < 0.2) width *= 0.7;
-        if (share > 0.5) width = std::min(width * 1.4, std::numbers::pi);
+        if (share < low) width *= 0.7;
+        if (share > high) width = std::min(width * 1.4, std::numbers::pi);
         counts.proposed[index] = counts.accepted[index] = 0;
     };
-    change(MoveKind::pivot, settings.pivot_width);
-    change(MoveKind::crankshaft, settings.crankshaft_width);
+    change(MoveKind::pivot, settings.pivot_width, 0.2, 0.5);
+    change(MoveKind::crankshaft, settings.crankshaft_width, 0.2, 0.5);
+    // Some of its windows of torsions allow much wider steps than others.
+    change(MoveKind::distance, settings.distance_width, 0.1, 0.2);
 }
 
 std::vector<double> find_start(const ChainModel& model, const Moves& moves, StericOptions options,

@@ -73,14 +73,14 @@ private:
 
 /// How conformations move: what burn-in and pilots adapt.
 struct MoveSettings {
-    double pivot_width = 0.5, crankshaft_width = 0.5;  ///< radians
-    /// By MoveKind. If pivots are narrower than 1 radian, they replace redraws, of which at least a
-    /// tenth remain.
-    std::array<double, kMoveKinds> kind_shares = {0.4, 0.4, 0.2};
+    double pivot_width = 0.5, crankshaft_width = 0.5, distance_width = 0.2;  ///< radians
+    /// By MoveKind. If pivots are narrower than 1 radian, they and distance moves replace redraws,
+    /// of which at least a tenth remain; with wider pivots there are no distance moves.
+    std::array<double, kMoveKinds> kind_shares = {0.4, 0.4, 0.2, 0.7};
 };
 
 /// The widths as numbers.
-inline constexpr Index kMoveWidths = 2;
+inline constexpr Index kMoveWidths = 3;
 double* write_settings(const MoveSettings& settings, double* to);
 MoveSettings read_settings(const double* from);
 
@@ -96,8 +96,8 @@ struct MoveCounts {
     }
 };
 
-/// Narrows moves whose acceptance rate is below 0.2, and widens those above 0.5, where at least 20
-/// were proposed, whose counts are 0 afterwards.
+/// Narrows moves whose acceptance rate is below 0.2 (distance: 0.1), and widens those above 0.5
+/// (0.2), where at least 20 were proposed, whose counts are 0 afterwards.
 void adapt(MoveSettings& settings, MoveCounts& counts);
 
 /// A chain in a conformation, which run() changes by Metropolis moves. Step k of a chain draws the

@@ -1,12 +1,16 @@
 // Mixing: conformations of two domains on a linker pass from the prior to a sharp curve.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <memory>
+#include <vector>
 
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/workflows/refine/convergence/convergence.h"
 #include "pleat/workflows/refine/fit/curve_fit.h"
-#include "pleat/workflows/refine/sampling/pool.h"
+#include "pleat/workflows/refine/sampling/islands.h"
 #include "pleat/workflows/refine/tests/long_tests.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
 
@@ -60,59 +64,151 @@ struct TwoDomains {
         };
         return distance(centre(chain.domains[0]), centre(chain.domains[1]));
     }
-    Pool sample(const PoolOptions& options) const {
-        const CurveLikelihood likelihood(curve, curve.q,
-                                         {.model_error = 0, .correlation = 0.03, .c2 = {0, 1, 2}});
-        const auto make_targets = [&](Index walkers, Index) {
-            const auto profiles = std::make_shared<ProfileBatch>(profile, walkers, Device{});
+    CurveLikelihood likelihood() const {
+        return {curve, curve.q, {.model_error = 0, .correlation = 0.03, .c2 = {0, 1, 2}}};
+    }
+    Posterior sample(const IslandOptions& options, const Moves& kinds, std::uint64_t seed) const {
+        const CurveLikelihood of_curve = likelihood();
+        const auto make_targets = [&](Index count) {
+            const auto profiles = std::make_shared<ProfileBatch>(profile, count, Device{});
             TargetBatch targets;
-            for (Index n = 0; n < walkers; ++n)
-                targets.push_back(std::make_unique<CurveTarget>(
-                    chain, profiles, n, std::make_shared<ReplicaMean>(likelihood, 1), 0));
+            for (Index n = 0; n < count; ++n)
+                targets.push_back(std::make_unique<CurveTarget>(chain, profiles, n, of_curve));
             return targets;
         };
         Context context;
-        context.seed = 5;
-        return sample_pool(chain, moves, make_targets, options, "mixing", context);
+        context.seed = seed;
+        return sample_islands(
+            chain, kinds, make_targets, options, [](const Posterior&) { return true; }, "mixing",
+            context);
     }
-    /// [chain, frame]
-    Array<double, 2> distances(const Pool& pool) const {
-        Array<double, 2> all(pool.angles.extent(1), pool.angles.extent(0));
+    /// [island, particle]
+    Array<double, 2> distances(const Posterior& found) const {
+        Array<double, 2> all(found.angles.extent(1), found.angles.extent(0));
         Conformation at(chain);
-        for (Index frame = 0; frame < all.extent(1); ++frame)
+        for (Index particle = 0; particle < all.extent(1); ++particle)
             for (Index n = 0; n < all.extent(0); ++n) {
-                const double* const angles = &pool.angles(frame, n, 0);
+                const double* const angles = &found.angles(particle, n, 0);
                 at.set_angles({angles, angles + chain.hinge_count()});
-                all(n, frame) = distance_of(at);
+                all(n, particle) = distance_of(at);
             }
         return all;
     }
 };
 
-// Frames far apart, as on a GPU: with one exchange a frame about one conformation arrives.
-TEST(Mixing, ConformationsPassBetweenThePriorAndTheCurveWithinFrames) {
+TEST(Mixing, ConformationsPassFromThePriorToTheCurve) {
     const TwoDomains two;
-    const PoolOptions options{.chains = 2, .rungs = 6, .moves = 100, .burn_in = 10, .kept = 20};
-    const Pool pool = two.sample(options);
-    EXPECT_EQ(options.swaps_per_frame(), 20);
-    EXPECT_GE(pool.arrivals, 6);
-    const Array<double, 2> distances = two.distances(pool);
+    const Posterior found = two.sample({.islands = 4, .particles = 24, .moves = 10}, two.moves, 5);
+    const Array<double, 2> distances = two.distances(found);
     double sum = 0;
     for (const double value : distances) sum += value / static_cast<double>(distances.size());
     EXPECT_NEAR(sum, two.distance_apart, 3);
+    // 9 nats from the prior to the posterior.
+    for (const double one : found.log_evidence) EXPECT_NEAR(one, -16.8, 2.5);
 }
 
-TEST(Mixing, ChainsAgreeAboutASharpCurve) {
+/// The distance of the domains' centres, and centre and rotation of the second seen from the first.
+std::vector<double> pose_of(const Conformation& at) {
+    const Domain &one = at.model().domains[0], &other = at.model().domains[1];
+    const Transform pose = inverse(at.piece(one.piece)) * at.piece(other.piece);
+    const Vector centre = pose(other.centre) - one.centre;
+    std::vector<double> numbers = {length(centre), centre.x, centre.y, centre.z};
+    numbers.insert(numbers.end(), pose.rotation.begin(), pose.rotation.end());
+    return numbers;
+}
+
+struct Spread {
+    double mean = 0, error = 0;  ///< of all runs, and its standard error
+    double effective_size = 0;   ///< of a run
+};
+
+/// What several runs with other seeds found.
+struct Runs {
+    std::vector<Spread> pose;  ///< of the numbers of pose_of()
+    double claimed = 0;        ///< effective size of the distance, geometric mean of the runs
+    double log_evidence = 0, evidence_deviation = 0;
+    double moves = 0;  ///< of a run
+};
+
+/// The effective size of a run is the variance of conformations divided by that of the means of
+/// runs.
+Runs compare_runs(const TwoDomains& two, const IslandOptions& options, const Moves& moves,
+                  int runs) {
+    Runs all;
+    std::vector<double> squares, squares_of_means, evidence;
+    double count = 0;
+    Conformation at(two.chain);
+    for (int run = 0; run < runs; ++run) {
+        const Posterior found = two.sample(options, moves, static_cast<std::uint64_t>(100 + run));
+        std::vector<double> sums;
+        for (Index n = 0; n < options.count(); ++n, ++count) {
+            const double* const angles =
+                &found.angles(n % options.particles, n / options.particles, 0);
+            at.set_angles({angles, angles + two.chain.hinge_count()});
+            const std::vector<double> numbers = pose_of(at);
+            for (auto* const of : {&sums, &squares, &squares_of_means}) of->resize(numbers.size());
+            all.pose.resize(numbers.size());
+            for (std::size_t k = 0; k < numbers.size(); ++k) {
+                sums[k] += numbers[k];
+                squares[k] += numbers[k] * numbers[k];
+            }
+        }
+        const auto of_run = static_cast<double>(options.count());
+        for (std::size_t k = 0; k < sums.size(); ++k) {
+            all.pose[k].mean += sums[k] / of_run / runs;
+            squares_of_means[k] += std::pow(sums[k] / of_run, 2) / runs;
+        }
+        all.claimed += std::log(assess_islands(two.distances(found).view()).effective_size) / runs;
+        double sum = 0;
+        for (const double one : found.log_evidence)
+            sum += std::exp(one) / static_cast<double>(options.islands);
+        evidence.push_back(std::log(sum));
+        all.log_evidence += evidence.back() / runs;
+        for (const std::int64_t made : found.counts.proposed)
+            all.moves += static_cast<double>(made) / runs;
+    }
+    all.claimed = std::exp(all.claimed);
+    for (const double one : evidence)
+        all.evidence_deviation += std::pow(one - all.log_evidence, 2) / (runs - 1);
+    all.evidence_deviation = std::sqrt(all.evidence_deviation);
+    for (std::size_t k = 0; k < all.pose.size(); ++k) {
+        Spread& one = all.pose[k];
+        const double of_means = (squares_of_means[k] - std::pow(one.mean, 2)) * runs / (runs - 1);
+        one.error = std::sqrt(of_means / runs);
+        one.effective_size = (squares[k] / count - std::pow(one.mean, 2)) / of_means;
+    }
+    return all;
+}
+
+TEST(Mixing, RunsAgreeAndDistanceMovesBringThemTogether) {
     if (!test::runs_long_tests()) GTEST_SKIP() << "PLEAT_LONG_TESTS is not set";
     const TwoDomains two;
-    const Pool pool =
-        two.sample({.chains = 4, .rungs = 8, .moves = 100, .burn_in = 60, .kept = 200});
-    const Convergence found = assess_convergence(two.distances(pool).view());
-    std::printf("%ld arrivals, R-hat %.3f, effective size %.0f\n", static_cast<long>(pool.arrivals),
-                found.r_hat, found.effective_size);
-    EXPECT_GE(pool.arrivals, 200);
-    EXPECT_LT(found.r_hat, 1.1);
-    EXPECT_GE(found.effective_size, 100);
+    ChainModel nameless = two.chain;
+    nameless.domains.clear();
+    const Moves without(nameless, two.prior);
+    ASSERT_FALSE(without.has_distance_moves());
+    const IslandOptions options{.islands = 16, .particles = 64, .moves = 25};
+    std::vector<Runs> found;
+    for (const Moves* const moves : {&without, &two.moves}) {
+        found.push_back(compare_runs(two, options, *moves, 20));
+        const Runs& runs = found.back();
+        std::vector<double> poses;
+        for (const Spread& one : runs.pose) poses.push_back(one.effective_size);
+        std::printf(
+            "%s distance moves, %.0f moves a run: distance %.3f +- %.3f, effective size %.0f "
+            "(claimed: %.0f); ln of the evidence %.2f, deviation %.2f; ",
+            moves == &without ? "without" : "with", runs.moves, runs.pose[0].mean,
+            runs.pose[0].error, poses[0], runs.claimed, runs.log_evidence, runs.evidence_deviation);
+        std::sort(poses.begin() + 1, poses.end());
+        std::printf("effective size of the pose %.0f (least %.0f)\n", (poses[6] + poses[7]) / 2,
+                    poses[1]);
+    }
+    for (std::size_t k = 0; k < found[0].pose.size(); ++k)
+        EXPECT_LT(std::abs(found[0].pose[k].mean - found[1].pose[k].mean),
+                  4 * std::hypot(found[0].pose[k].error, found[1].pose[k].error))
+            << k;
+    // A million independent draws of the prior have -16.81 to -17.00.
+    EXPECT_NEAR(found[1].log_evidence, -16.9, 0.3);
 }
 
 }  // namespace
