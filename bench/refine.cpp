@@ -1,10 +1,11 @@
 // Times the moves of refine on a made protein of domains and linkers, as JSON.
 //
-// bench_refine DEVICE [SCATTERERS CHAINS [STEPS_AHEAD]]: moves a second with profiles at 51 values
-// of q, for at least this many beads and hydration sites, by default for all cases that have a bar;
-// proposals that overlaps reject count too. A second of CPU time is that of all threads. "dropped"
-// is the part of steps that threads tried ahead in vain. The microseconds of a move are those of
-// each stage on one thread, with as many chains in a call; on a GPU a call of 1, 8 and 64 chains.
+// bench_refine DEVICE [SCATTERERS CONFORMATIONS [TOGETHER [alone]]]: moves a second of mode fit
+// with profiles at 51 values of q, for at least this many beads and hydration sites, by default for
+// all cases that have a bar; proposals that overlaps reject count too. A second of CPU time is that
+// of all threads. TOGETHER: conformations in a call; "alone": calls of threads do not share kernels
+// of a GPU. The microseconds of a move are those of each stage on one thread, with as many
+// conformations in a call; on a GPU a call of 1, 8 and 64.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -23,7 +24,7 @@
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/workflows/refine/fit/curve_fit.h"
-#include "pleat/workflows/refine/sampling/pool.h"
+#include "pleat/workflows/refine/sampling/islands.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
 
 namespace {
@@ -211,8 +212,7 @@ struct MadeProtein {
     ChainModel chain;
     ProfileModel profile;
 };
-MadeProtein protein_of(Index scatterers, const std::vector<double>& q, bool few_moves,
-                       const Context& context) {
+MadeProtein protein_of(Index scatterers, const std::vector<double>& q, const Context& context) {
     const Ensemble structure = read_ensemble(
         {data_folder() + "/1hel.pdb.gz"},
         {.topology = {}, .select = "heavy and protein", .range = {.first = 0, .last = 1}});
@@ -226,23 +226,27 @@ MadeProtein protein_of(Index scatterers, const std::vector<double>& q, bool few_
                                          {.linkers = parse_ranges(linkers, "--linkers")});
         if (2 * protein.domains * residues < scatterers / 2) continue;
         protein.profile =
-            make_profile_model(protein.chain, Conformation(protein.chain), q, context, few_moves);
+            make_profile_model(protein.chain, Conformation(protein.chain), q, context);
         if (protein.profile.model.scatterer_count() >= scatterers) break;
     }
     return protein;
 }
 
-/// `ahead`: steps of a chain that threads try at the same time at most; 0: as a run has it.
-nlohmann::ordered_json measure(const Context& context, Index scatterers, Index chains,
-                               Index ahead = 0) {
+/// `together`: conformations in a call; 0: as a run has it. `is_shared`: whether the calls of
+/// threads share kernels on a GPU.
+nlohmann::ordered_json measure(const Context& context, Index scatterers, Index conformations,
+                               Index together = 0, bool is_shared = true) {
     std::vector<double> q;
     q.reserve(51);
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
     const bool is_gpu = context.device.kind == Device::Kind::cuda;
-    PoolOptions options{.chains = chains, .moves = 100, .burn_in = 3, .kept = 1};
+    IslandOptions options{.islands = std::min<Index>(conformations, 16)};
+    options.particles = conformations / options.islands;
+    options.moves = is_gpu ? 400 : 10;
     if (is_gpu) options.divide_for_gpu();
-    if (ahead > 0) options.ahead = ahead;
-    const MadeProtein protein = protein_of(scatterers, q, options.few_moves, context);
+    if (together > 0) options.together = together;
+    MadeProtein protein = protein_of(scatterers, q, context);
+    if (!is_shared) protein.profile.gpu = nullptr;
     const ChainModel& chain = protein.chain;
     const ProfileModel& profile = protein.profile;
     const Prior prior(chain, coil_tables());
@@ -260,80 +264,78 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     }
     const CurveLikelihood likelihood(
         curve, q, {.model_error = 0.02, .correlation = 0.03, .c2 = {-2, -1, 0, 1, 2, 3, 4}});
-    const auto make_targets = [&](Index walkers, Index) {
-        const auto profiles = std::make_shared<ProfileBatch>(profile, walkers, context.device);
+    const auto make_targets = [&](Index count) {
+        const auto profiles = std::make_shared<ProfileBatch>(profile, count, context.device);
         TargetBatch targets;
-        for (Index n = 0; n < walkers; ++n)
-            targets.push_back(std::make_unique<CurveTarget>(
-                chain, profiles, n, std::make_shared<ReplicaMean>(likelihood, 1), 0));
+        for (Index n = 0; n < count; ++n)
+            targets.push_back(std::make_unique<CurveTarget>(chain, profiles, n, likelihood));
         return targets;
     };
-    struct Times {
-        double seconds, cpu_seconds;
-    };
-    double share = 0, dropped = 0;
-    const auto seconds_of = [&](Index kept) {
-        options.kept = kept;
-        const double start = now();
-        const std::clock_t cpu_start = std::clock();
-        const Pool pool = sample_pool(chain, moves, make_targets, options, "bench", context);
-        const Times times{now() - start,
-                          static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC};
-        double proposed = 0, accepted = 0;
+    double proposed = 0, accepted = 0;
+    const auto sample = [&](Index moves_of_power) {
+        options.moves = moves_of_power;
+        const Posterior found = sample_islands(
+            chain, moves, make_targets, options, [](const Posterior&) { return true; }, "bench",
+            context);
+        proposed = accepted = 0;
         for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
-            proposed += static_cast<double>(pool.proposed[kind]);
-            accepted += static_cast<double>(pool.accepted[kind]);
+            proposed += static_cast<double>(found.counts.proposed[kind]);
+            accepted += static_cast<double>(found.counts.accepted[kind]);
         }
-        share = accepted / proposed;
-        const auto made = static_cast<double>((options.burn_in + kept) * options.moves * chains);
-        dropped = static_cast<double>(pool.dropped) / (static_cast<double>(pool.dropped) + made);
-        return times;
+        return static_cast<double>(found.powers.size());
     };
-    const Index more = !is_gpu ? 4 : chains < 16 ? 600 : 60;
-    if (is_gpu) seconds_of(1);  // loads the kernels
-    const Times few = seconds_of(1), many = seconds_of(1 + more);
-    const double made = static_cast<double>(more * options.moves * chains);
+    if (is_gpu) sample(1);  // loads the kernels
+    const double start = now();
+    const std::clock_t cpu_start = std::clock();
+    const double powers = sample(options.moves);
+    // The pilot moves some 128 conformations as often as the others.
+    const double made = proposed * (1 + 128.0 / static_cast<double>(options.count())),
+                 seconds = now() - start,
+                 cpu_seconds = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
     nlohmann::ordered_json stages;
-    for (const Index together : {1, 8, 64})
-        if (together == 1 || is_gpu)
-            stages[std::to_string(together) + " in a call"] =
-                measure_stages(chain, moves, profile, likelihood, together, context.device);
+    for (const Index calls : {1, 8, 64})
+        if (calls == 1 || is_gpu)
+            stages[std::to_string(calls) + " in a call"] =
+                measure_stages(chain, moves, profile, likelihood, calls, context.device);
     return {{"scatterers", profile.model.scatterer_count()},
             {"beads", profile.beads},
             {"bodies_of_sums", *std::max_element(profile.bodies.begin(), profile.bodies.end()) + 1},
             {"domains", protein.domains},
             {"angles", chain.hinge_count()},
             {"q", q.size()},
-            {"chains", chains},
+            {"conformations", options.count()},
             {"threads", resolve_threads(context)},
-            {"accepted", share},
-            {"ahead", options.ahead},
-            {"dropped", dropped},
-            {"moves_a_second", made / (many.seconds - few.seconds)},
-            {"moves_a_cpu_second", made / (many.cpu_seconds - few.cpu_seconds)},
+            {"together", options.together},
+            {"in_turn", options.in_turn},
+            {"shared", is_shared},
+            {"powers", powers},
+            {"accepted", accepted / proposed},
+            {"seconds", seconds},
+            {"moves_a_second", made / seconds},
+            {"moves_a_cpu_second", made / cpu_seconds},
             {"microseconds_a_move", stages}};
 }
 
 }  // namespace
 
 int main(int count, char** values) {
-    if (count != 2 && count != 4 && count != 5) {
-        std::cerr << "usage: bench_refine DEVICE [SCATTERERS CHAINS [STEPS_AHEAD]]\n";
+    if (count != 2 && (count < 4 || count > 6)) {
+        std::cerr << "usage: bench_refine DEVICE [SCATTERERS CONFORMATIONS [TOGETHER [alone]]]\n";
         return 2;
     }
     try {
         Context context;
         context.device = Device::parse(values[1]);
         if (count > 2) {
-            const Index ahead = count > 4 ? std::stoll(values[4]) : 0;
-            std::cout
-                << measure(context, std::stoll(values[2]), std::stoll(values[3]), ahead).dump(1)
-                << std::endl;
+            const Index together = count > 4 ? std::stoll(values[4]) : 0;
+            std::cout << measure(context, std::stoll(values[2]), std::stoll(values[3]), together,
+                                 count < 6)
+                             .dump(1)
+                      << std::endl;
             return 0;
         }
-        for (const auto& [scatterers, chains, bar] :
-             {std::array<Index, 3>{1888, 64, 150000}, {1888, 1, 40000}, {200, 64, 800000}}) {
-            nlohmann::ordered_json result = measure(context, scatterers, chains);
+        for (const auto& [scatterers, bar] : {std::array<Index, 2>{1888, 150000}, {200, 800000}}) {
+            nlohmann::ordered_json result = measure(context, scatterers, 1024);
             result["bar_of_a_gpu"] = bar;
             std::cout << result.dump(1) << std::endl;
         }
