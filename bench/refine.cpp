@@ -242,7 +242,7 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     const bool is_gpu = context.device.kind == Device::Kind::cuda;
     IslandOptions options{.islands = std::min<Index>(conformations, 16)};
     options.particles = conformations / options.islands;
-    options.moves = is_gpu ? 400 : 10;
+    options.moves = is_gpu ? 100 : 10;
     if (is_gpu) options.divide_for_gpu();
     if (together > 0) options.together = together;
     MadeProtein protein = protein_of(scatterers, q, context);

@@ -237,7 +237,7 @@ TEST(DistanceMoves, AdaptTheirWidth) {
     for (Index block = 0; block < 30; ++block) {
         sampler.run(block * 100, 100);
         EXPECT_EQ(sampler.counts.proposed[3], 100);
-        sampler.adapt();
+        adapt(sampler.settings, sampler.counts);
     }
     EXPECT_GT(sampler.settings.distance_width, 0.05);
     EXPECT_LT(sampler.settings.distance_width, 3);
