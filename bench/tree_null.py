@@ -14,6 +14,7 @@ by column, and get the gaps of the alignment: a pair among their hits is false. 
 `power` takes the alignments of RNA with a structure in ../shared/data as well (rna_contacts).
 """
 import argparse
+import collections
 import concurrent.futures
 import csv
 import json
@@ -331,22 +332,33 @@ def annotated_pairs(options, alignment, secondary, null, folder):
             for pair in pairs if pair["annotation"] == "pair"]
 
 
-def logistic(points):
-    """a and b of greatest likelihood for P(found) = 1 / (1 + exp(-(a + b ln(1 + substitutions))))."""
-    a = b = 0.0
-    for _ in range(100):
-        gradient, hessian = [0.0, 0.0], [0.0, 0.0, 0.0]
-        for changes, found in points:
-            x = math.log(1 + changes)
-            p = 1 / (1 + math.exp(-(a + b * x)))
-            for n, factor in enumerate((1, x)):
-                gradient[n] += factor * (found - p)
-            for n, factor in enumerate((1, x, x * x)):
-                hessian[n] += factor * p * (1 - p)
-        determinant = hessian[0] * hessian[2] - hessian[1] ** 2
-        a += (hessian[2] * gradient[0] - hessian[1] * gradient[1]) / determinant
-        b += (hessian[0] * gradient[1] - hessian[1] * gradient[0]) / determinant
-    return a, b
+def power(changes, curve):
+    """c s^h / (m^h + s^h) of s substitutions."""
+    c, log_m, log_h = curve
+    h = math.exp(log_h)
+    return c / (1 + (math.exp(log_m) / changes) ** h) if changes else 0.0
+
+
+def fitted(points):
+    """c, ln m and ln h of greatest likelihood: steps along each that halve where none is better."""
+    counts = collections.Counter(points)
+
+    def likelihood(curve):
+        if not 0 < curve[0] < 1:
+            return -math.inf
+        sure = 1e-4  # pairs without substitutions
+        return sum(count * math.log(max(sure, power(changes, curve)) if found else 1 - power(changes, curve))
+                   for (changes, found), count in counts.items())
+    curve, step = [0.7, math.log(10), math.log(1.5)], 0.2
+    best = likelihood(curve)
+    while step > 1e-4:
+        tried = [curve[:n] + [curve[n] + sign * step] + curve[n + 1:] for n in range(3) for sign in (-1, 1)]
+        found, other = max((likelihood(one), one) for one in tried)
+        if found > best:
+            best, curve = found, other
+        else:
+            step /= 2
+    return curve
 
 
 def table_of_power(options):
@@ -366,19 +378,20 @@ def table_of_power(options):
                   f"{statistics.median(changes for changes, _ in own):6} substitutions", flush=True)
     for null, families in found.items():
         points = [point for own in families for point in own]
-        a, b = logistic(points)
-        print(f"{null}: {len(families)} families, {len(points)} pairs: a = {a:.3f}, b = {b:.3f}")
+        curve = fitted(points)
+        print(f"{null}: {len(families)} families, {len(points)} pairs: c = {curve[0]:.3f}, "
+              f"m = {math.exp(curve[1]):.2f}, h = {math.exp(curve[2]):.2f}")
         for low, high in zip(POWER_EDGES, POWER_EDGES[1:]):
             hits = [hit for changes, hit in points if low <= changes < high]
-            power = [1 / (1 + math.exp(-(a + b * math.log(1 + changes)))) for changes, _ in points if low <= changes < high]
+            expected = [power(changes, curve) for changes, _ in points if low <= changes < high]
             if hits:
                 print(f"  {low:5} to {high - 1:<6} {len(hits):5} pairs: {sum(hits) / len(hits):.2f} found, "
-                      f"{sum(power) / len(power):.2f} by the curve")
+                      f"{sum(expected) / len(expected):.2f} by the curve")
         # Each family by the curve of all others.
         errors = []
         for at, own in enumerate(families):
-            c, d = logistic([point for n, other in enumerate(families) if n != at for point in other])
-            expected = sum(1 / (1 + math.exp(-(c + d * math.log(1 + changes)))) for changes, _ in own)
+            others = fitted([point for n, other in enumerate(families) if n != at for point in other])
+            expected = sum(power(changes, others) for changes, _ in own)
             errors.append((sum(hit for _, hit in own) - expected) / len(own))
         print(f"  left out: found less expected, of a family's pairs: mean {statistics.mean(errors):.3f}, "
               f"standard deviation {statistics.pstdev(errors):.3f}")

@@ -57,8 +57,8 @@ double power(const Report& report, Index i, Index j) {
     const std::vector<Index>& changes = report.result.tree->substitutions;
     const auto fewer = static_cast<double>(std::min(changes[i], changes[j]));
     const bool is_markov = report.parameters.tree.kind == phylogeny::TreeNullKind::markov;
-    const double a = is_markov ? -2.749 : -2.337, b = is_markov ? 0.659 : 0.760;
-    return 1 / (1 + std::exp(-a - b * std::log1p(fewer)));
+    const double limit = is_markov ? 0.700 : 0.789, half = is_markov ? 15.23 : 7.60;
+    return limit / (1 + std::pow(half / fewer, is_markov ? 1.16 : 1.93));  // fewer = 0: 0
 }
 
 /// The values of pairs, in the order of pairs.npz and pairs.tsv.

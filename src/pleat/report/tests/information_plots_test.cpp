@@ -31,7 +31,7 @@ TEST(Report, PlotsTriplesAgainstTheirPairs) {
 }
 
 TEST(Report, ShowsWhatANullAlongATreeSays) {
-    SmallRun run({{"results",
+    SmallRun run(Json{{"results",
                    {{"low_entropy_columns", 0},
                     {"sequences", 30},
                     {"columns", 3},
