@@ -32,12 +32,12 @@ TEST(Report, PlotsTriplesAgainstTheirPairs) {
 
 TEST(Report, ShowsWhatANullAlongATreeSays) {
     SmallRun run(Json{{"results",
-                   {{"low_entropy_columns", 0},
-                    {"sequences", 30},
-                    {"columns", 3},
-                    {"tree_significant", 1},
-                    {"annotated_pairs", 2},
-                    {"annotated_found", 1}}}});
+                       {{"low_entropy_columns", 0},
+                        {"sequences", 30},
+                        {"columns", 3},
+                        {"tree_significant", 1},
+                        {"annotated_pairs", 2},
+                        {"annotated_found", 1}}}});
     const std::vector<double> mi = {0.1, 0.2, 0.3}, e = {10, 1e-4, 0.05};
     const std::vector<std::int64_t> columns = {1, 4, 5};
     NpzWriter arrays(run.file("pairs.npz"));
