@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 # Prints the tables of the tree null: base pairs found, false hits and mean statistics on simulated alignments.
-"""Three tables:
+"""Four tables:
 
     bench/tree_null.py --pleat build/release/apps/pleat/pleat pairs       # acceptance 1 and 2
     bench/tree_null.py --pleat ... simulations --count 200                # acceptance 3 and 4
     bench/tree_null.py --pleat ... contacts                               # couplings of proteins
+    bench/tree_null.py --pleat ... power                                  # base pairs found, by substitutions
 
 Alignments, trees and the outputs of R-scape 2.6.11 are those of ../shared/data/tree_null (--data). If
 R-scape is on PATH, `pairs` runs it too. Simulated alignments evolve along the alignment's own tree, column
 by column, and get the gaps of the alignment: a pair among their hits is false. `contacts` fits families of
 ../shared/data with a structure and null alignments of each; --false N fits N simulated alignments of each instead.
+`power` takes the alignments of RNA with a structure in ../shared/data as well (rna_contacts).
 """
 import argparse
+import collections
 import concurrent.futures
 import csv
 import gzip
@@ -19,10 +22,14 @@ import json
 import math
 import pathlib
 import random
+import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
+
+import rna
 
 LETTERS, RESIDUES = "ACGU", "ARNDCQEGHILKMFPSTWYV"
 TRANSITION = {0: 2, 2: 0, 1: 3, 3: 1}
@@ -32,6 +39,7 @@ MAX_GAPS = "0.75"
 FAMILIES = (("updated_Arisong", "updated_Arisong_1", 3), ("ar14", "ar14_1", 15), ("manA", "manA_1", 36),
             ("RF00005", "RF00005_tRNA", 34), ("RF00001-noss", "RF00001_5S_rRNA", 29))
 SIMULATED = (("updated_Arisong", None), ("ar14", None), ("RF00005", 300))
+POWER_EDGES = (0, 2, 5, 10, 20, 40, 80, 160, 320, 100000)
 SIMULATORS = ("gamma", "homogeneous", "hky")
 
 
@@ -337,6 +345,98 @@ def table_of_false_contacts(options):
         print(f"{len(hits)} simulated alignments, {null}: {sum(hits) / len(hits):.3f} hits each")
 
 
+def structured_families(data):
+    """(name, alignment, file of its secondary structure or text of brackets)."""
+    for name, _, _ in FAMILIES:
+        path = data / f"{name}.sto"
+        if "SS_cons" in path.read_text():
+            yield name, path, path
+    contacts = data.parent / "rna_contacts"
+    for name, structure, _ in rna.families(contacts):
+        if name.startswith("RF00005"):
+            continue  # the family above
+        text = (contacts / "secstruct" / f"secstruct_{structure}.txt").read_text()
+        yield name, rna.alignment(contacts, name), re.search(r"^\s*SECSTRUCT\s*:\s*(\S+)", text, re.M)[1]
+
+
+def annotated_pairs(options, alignment, secondary, null, folder):
+    """[(substitutions of the column with fewer, whether E < 0.05)] of the annotated pairs."""
+    if isinstance(secondary, str):
+        (folder / "brackets").write_text(secondary + "\n")
+        secondary = folder / "brackets"
+    _, pairs = run_pleat(options.pleat, alignment, folder / "run", "--null", "tree", "--tree-null", null,
+                         "--null-alignments", options.null_alignments, "--secondary", secondary)
+    with (folder / "run" / "columns.tsv").open() as table:
+        changes = {row["column"]: int(row["substitutions"]) for row in csv.DictReader(table, delimiter="\t")}
+    return [(min(changes[pair["i"]], changes[pair["j"]]), float(pair["tree_e"]) < 0.05)
+            for pair in pairs if pair["annotation"] == "pair"]
+
+
+def power(changes, curve):
+    """c s^h / (m^h + s^h) of s substitutions."""
+    c, log_m, log_h = curve
+    h = math.exp(log_h)
+    return c / (1 + (math.exp(log_m) / changes) ** h) if changes else 0.0
+
+
+def fitted(points):
+    """c, ln m and ln h of greatest likelihood: steps along each that halve where none is better."""
+    counts = collections.Counter(points)
+
+    def likelihood(curve):
+        if not 0 < curve[0] < 1:
+            return -math.inf
+        sure = 1e-4  # pairs without substitutions
+        return sum(count * math.log(max(sure, power(changes, curve)) if found else 1 - power(changes, curve))
+                   for (changes, found), count in counts.items())
+    curve, step = [0.7, math.log(10), math.log(1.5)], 0.2
+    best = likelihood(curve)
+    while step > 1e-4:
+        tried = [curve[:n] + [curve[n] + sign * step] + curve[n + 1:] for n in range(3) for sign in (-1, 1)]
+        found, other = max((likelihood(one), one) for one in tried)
+        if found > best:
+            best, curve = found, other
+        else:
+            step /= 2
+    return curve
+
+
+def table_of_power(options):
+    found = {"markov": [], "branch": []}
+    for name, alignment, secondary in structured_families(options.data):
+        for null, points in found.items():
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    own = annotated_pairs(options, alignment, secondary, null, pathlib.Path(folder))
+                except subprocess.CalledProcessError:
+                    print(f"{name}: refused", flush=True)
+                    break
+            if not own:
+                break
+            points.append(own)
+            print(f"{name:16} {null:7} {sum(hit for _, hit in own):4} of {len(own):4} pairs, "
+                  f"{statistics.median(changes for changes, _ in own):6} substitutions", flush=True)
+    for null, families in found.items():
+        points = [point for own in families for point in own]
+        curve = fitted(points)
+        print(f"{null}: {len(families)} families, {len(points)} pairs: c = {curve[0]:.3f}, "
+              f"m = {math.exp(curve[1]):.2f}, h = {math.exp(curve[2]):.2f}")
+        for low, high in zip(POWER_EDGES, POWER_EDGES[1:]):
+            hits = [hit for changes, hit in points if low <= changes < high]
+            expected = [power(changes, curve) for changes, _ in points if low <= changes < high]
+            if hits:
+                print(f"  {low:5} to {high - 1:<6} {len(hits):5} pairs: {sum(hits) / len(hits):.2f} found, "
+                      f"{sum(expected) / len(expected):.2f} by the curve")
+        # Each family by the curve of all others.
+        errors = []
+        for at, own in enumerate(families):
+            others = fitted([point for n, other in enumerate(families) if n != at for point in other])
+            expected = sum(power(changes, others) for changes, _ in own)
+            errors.append((sum(hit for _, hit in own) - expected) / len(own))
+        print(f"  left out: found less expected, of a family's pairs: mean {statistics.mean(errors):.3f}, "
+              f"standard deviation {statistics.pstdev(errors):.3f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pleat", default="pleat", help="the program (default: that on PATH)")
@@ -351,6 +451,7 @@ def main():
     simulations.add_argument("--alignments", default="", help="first letters of their names, by commas (default: all)")
     simulations.add_argument("--jobs", type=int, default=1, help="simulations at a time")
     simulations.set_defaults(table=table_of_simulations)
+    tables.add_parser("power").set_defaults(table=table_of_power)
     contacts = tables.add_parser("contacts")
     contacts.add_argument("--families", default="", help="first letters of their names, by commas (default: all)")
     contacts.add_argument("--device", default="auto")

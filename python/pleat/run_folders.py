@@ -196,7 +196,7 @@ def _couplings(folder, manifest, values):
     values["_is_calibrated"] = manifest["parameters"]["apc"] and norm == ("all" if is_nucleic else "residues")
     values["_is_nucleic"] = is_nucleic
     values["_has_given_base_pairs"] = bool(manifest["parameters"].get("secondary"))
-    values["tree"] = _tree(folder)
+    values.update(_trees(folder))
     contacts = _table(folder / "contacts.tsv")
     _base_pairs_and_parts(folder, contacts, values)
     letters = {int(column) - 1: letter for end in "ij" for column, letter in
@@ -205,10 +205,10 @@ def _couplings(folder, manifest, values):
         values["letters"] = "".join(letters[column] for column in values["columns"].tolist())
 
 
-def _tree(folder):
-    """The tree of null alignments in Newick format, if there is one."""
-    path = folder / "tree.nwk"
-    return path.read_text(encoding="utf-8") if path.is_file() else None
+def _trees(folder):
+    """The tree of null alignments in Newick format, with its own lengths and with substitutions, if there is one."""
+    paths = {"tree": folder / "tree.nwk", "substitution_tree": folder / "substitutions.nwk"}
+    return {name: path.read_text(encoding="utf-8") if path.is_file() else None for name, path in paths.items()}
 
 
 def _base_pairs_and_parts(folder, contacts, values):
@@ -236,7 +236,7 @@ def _mutual_information(folder, manifest, values):
         values.update(weights=None, effective_sequences=0.0)
     else:
         values["effective_sequences"] = results["effective_sequences"]
-    values.update(tree=_tree(folder), substitutions=np.array(columns["substitutions"], dtype=np.int64)
+    values.update(_trees(folder), substitutions=np.array(columns["substitutions"], dtype=np.int64)
                   if "substitutions" in columns else None)
     parameters = manifest["parameters"]
     if parameters.get("all-triples") is False and parameters.get("min-z") == "none":

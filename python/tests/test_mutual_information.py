@@ -2,7 +2,7 @@
 import numpy as np
 import pleat
 import pytest
-from helpers import family, program
+from helpers import DATA, family, program
 
 
 def information(a, b):
@@ -52,7 +52,10 @@ def test_the_tree_null_is_that_of_the_program(tmp_path):
         assert one.tree.endswith(";\n") and len(one.substitutions) == 15
         assert "tree_e" in one._pairs_table()
     np.testing.assert_array_equal(loaded.substitutions, found.substitutions)
-    assert loaded.tree == found.tree
+    assert loaded.tree == found.tree and loaded.substitution_tree == found.substitution_tree
+    assert found.substitution_tree.endswith(";\n") and 0 <= found.tree_small_p == loaded.tree_small_p
+    assert found.related_identity is None
+    assert 0 < pleat.mutual_information(DATA / "cheY.aln.gz", max_gaps=0.2).related_identity < 1
     found.save(tmp_path / "saved")
     np.testing.assert_array_equal(pleat.load(tmp_path / "saved").tree_e, found.tree_e)
 

@@ -8,7 +8,7 @@ import { Panel, type Place } from "./panel";
 import { makeScale } from "./scale";
 import type { Pair, Selection } from "./selection";
 
-const RIGHT = "#0072b2", WRONG = "#d55e00";
+const RIGHT = "#0072b2", WRONG = "#d55e00", SIGNIFICANT = "#56b4e9";
 
 /** The best `most` pairs for which `isRanked` is true, best first. */
 function rankPairs(matrix: Matrix, isRanked: (i: number, j: number) => boolean, most: number): Pair[] {
@@ -23,6 +23,11 @@ function rankPairs(matrix: Matrix, isRanked: (i: number, j: number) => boolean, 
 function squares(cells: Pair[], side: number): string {
   const half = side / 2;
   return cells.map(([row, column]) => `M${column + 0.5 - half} ${row + 0.5 - half}h${side}v${side}h${-side}z`).join("");
+}
+
+/** How many best pairs of so many columns can be shown. */
+function mostPairs(size: number): number {
+  return Math.min(3 * size, (size * (size - 1)) / 2);
 }
 
 class ContactMapPanel {
@@ -57,6 +62,11 @@ class ContactMapPanel {
     this.chooseColumns(isLimited);
     this.top = Math.min(this.shown.length, (this.shown.length * (this.shown.length - 1)) / 2);
     this.separation = Math.max(1, Math.min(6, size - 1));
+    // Those first that a null model calls significant.
+    if (map.significant !== undefined && map.significant.i.length > 0) {
+      this.top = Math.min(map.significant.i.length, mostPairs(size));
+      this.separation = 1;
+    }
     this.heat = this.makeHeat();
     this.addControls(isLimited);
     this.panel.body.append(this.heat.drawing, this.legend);
@@ -121,7 +131,7 @@ class ContactMapPanel {
 
   private addControls(isLimited: boolean): void {
     const names = this.map.layers.map((layer) => layer.name), size = this.map.places.length;
-    const most = Math.min(3 * size, (size * (size - 1)) / 2);
+    const most = mostPairs(size);
     if (names.length > 1)
       this.panel.controls.append(chooser("Number", names, names[0], (name) => {
         this.layer = names.indexOf(name);
@@ -205,6 +215,9 @@ class ContactMapPanel {
     }
     marks.push(path(cellsOf(true), RIGHT, side, "mark-cells outlined"), path(cellsOf(false), WRONG, side, "mark-cells outlined"),
                path(cellsOf(null), "none", side, "mark-cells hollow"));
+    // Small ones on top where colours tell contacts: these stay visible around them.
+    const significant = (this.map.significant?.i ?? []).map((i, n): Pair => [i, this.map.significant?.j[n] ?? i]);
+    if (significant.length > 0) marks.push(path(significant, SIGNIFICANT, contacts === null ? side : side / 2));
     marks.push(svg("path", { class: "diagonal", d: `M0 0L${size} ${size}` }));
     const borders = this.borders().map((at) => `M${at} 0V${size}M0 ${at}H${size}`).join("");
     if (borders !== "") marks.push(svg("path", { class: "border", d: borders }));
@@ -243,6 +256,11 @@ class ContactMapPanel {
                   `(below ${shortNumber(this.map.contacts.cutoff)} Å), lower half`));
     if (this.map.contacts === null) keys.push(key("open", pairs(count(null))));
     else if (count(null) > 0) keys.push(key("open", `${pairs(count(null))} of unknown distance`));
+    const { significant } = this.map;
+    if (significant !== undefined) {
+      const number = significant.i.length;
+      keys.push(key("significant", `${number} pair${number === 1 ? "" : "s"} with E below ${significant.e}`));
+    }
     const names = [...new Set(this.shown.map((column) => this.parts[column]))];
     if (names.length > 1) keys.push(key("border-key", `borders of the parts ${names.join(", ")}`));
     if (this.map.structure !== null) keys.push(key("helix", "helix"), key("strand", "strand"));

@@ -38,6 +38,8 @@ export interface ContactMap extends Titled {
   /** All pairs in contact whose places differ by at least `separation`. */
   contacts: { cutoff: number; separation: number; i: number[]; j: number[]; distance: number[] } | null;
   layers: { name: string; matrix: Packed }[];
+  /** Pairs whose E, by null alignments that evolve along a tree, is below `e`. */
+  significant?: { e: number; i: number[]; j: number[] };
 }
 
 export interface HeatMap extends Titled {
@@ -180,6 +182,12 @@ export interface Tree extends Titled {
   assignment?: number[] | null;
 }
 
+/** A tree of sequences; lengths are substitutions. */
+export interface Phylogeny extends Titled {
+  kind: "phylogeny";
+  newick: string;
+}
+
 export interface TableData extends Titled {
   kind: "table";
   file?: string;
@@ -209,7 +217,7 @@ export interface Models extends Titled {
 }
 
 export type Section =
-  | ContactMap | HeatMap | Curve | Scatter | Histogram | Bars | Steps | Transitions | Dwells | Tree | TableData
+  | ContactMap | HeatMap | Curve | Scatter | Histogram | Bars | Steps | Transitions | Dwells | Tree | Phylogeny | TableData
   | Molecule | Models | Substitutions | Logo;
 
 /** What a run found: a sentence, and up to three numbers as the program's summary prints them. */

@@ -11,6 +11,7 @@ import { logoPanel } from "./logo";
 import { manifestPanel } from "./manifest";
 import { modelsPanel, moleculePanel } from "./molecule";
 import type { Place } from "./panel";
+import { phylogenyPanel } from "./phylogeny";
 import { preparePrinting } from "./print";
 import { scatterPanel } from "./scatter";
 import { Selection } from "./selection";
@@ -31,6 +32,7 @@ function drawSection(section: Section, place: Place): HTMLElement {
     case "transitions": return transitionsPanel(section, place);
     case "dwells": return dwellsPanel(section, place);
     case "tree": return treePanel(section, place);
+    case "phylogeny": return phylogenyPanel(section, place);
     case "table": return tablePanel(section, place);
     case "molecule": return moleculePanel(section, place);
     case "models": return modelsPanel(section, place, clusterColour);

@@ -1,8 +1,10 @@
 # `pleat mi`: its files, its statistics against a count made here, refusals, and going on after a kill.
+import gzip
 import itertools
 import math
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -10,7 +12,7 @@ import time
 import unittest
 from collections import Counter
 
-from program import PROGRAM, ProgramTest, clean_environment, manifest, pleat, read_npz, read_table, \
+from program import DATA, PROGRAM, ProgramTest, clean_environment, manifest, pleat, read_npz, read_table, \
     results, small_rows
 
 QUICK = ("--shuffles", "200", "-t", "2")
@@ -262,14 +264,20 @@ class TreeNull(Mi):
         self.assertEqual(done.returncode, 0, done.stderr)
         text = done.stdout.decode()
         self.assertIn("\nNull model: 200 alignments that evolve along a tree by UPGMA (markov)\n", text)
-        self.assertIn("of these, 1 of 1 annotated pairs, ", text)
+        self.assertRegex(text, r"of these, 1 of 1 annotated pairs \(\d\.\d expected by their substitutions\), ")
         best = read_table(self.folder / "run" / "pairs.tsv")[0]
         self.assertEqual((best["i"], best["j"], best["annotation"], best["extrapolated"]), ("3", "7", "pair", "1"))
         self.assertLess(float(best["tree_e"]), 0.01)
         told = manifest(self.folder / "run")["results"]
         self.assertEqual((told["null_model"], told["null_alignments"], told["annotated_found"]), ("tree", 200, 1))
         columns = read_table(self.folder / "run" / "columns.tsv")
-        self.assertTrue(all(int(column["substitutions"]) > 0 for column in columns))
+        changes = [int(column["substitutions"]) for column in columns]
+        self.assertTrue(all(number > 0 for number in changes))
+        self.assertEqual((int(best["substitutions_i"]), int(best["substitutions_j"])), (changes[2], changes[6]))
+        self.assertAlmostEqual(float(best["power"]), told["annotated_expected"], places=6)
+        # Branches of the tree with substitutions add up to those of the columns.
+        lengths = re.findall(r":([0-9.]+)", (self.folder / "run" / "substitutions.nwk").read_text())
+        self.assertEqual(sum(map(float, lengths)), sum(changes))
         self.assertEqual((self.folder / "run" / "null.fasta").read_text().count(">"), 60)
         # The written tree is the same tree.
         found = results(self.folder / "run")["pairs.npz"]
@@ -280,10 +288,25 @@ class TreeNull(Mi):
     def test_permutations_of_related_sequences_are_said_to_be_wrong(self):
         done = pleat("mi", self.write_descendants(), "-o", self.folder / "run")
         self.assertIn(b"p does not account for the tree of the sequences (mean pairwise identity ", done.stdout)
+        self.assertGreater(manifest(self.folder / "run")["results"]["related_identity"], 0.25)
         draw = random.Random(13)
         rows = ["".join(draw.choices("ACGU", k=30)) for _ in range(60)]
         done = pleat("mi", self.write_alignment(rows), "-o", self.folder / "run", "-f")
         self.assertNotIn(b"does not account", done.stdout)
+        self.assertNotIn("related_identity", manifest(self.folder / "run")["results"])
+
+    def test_a_wrong_tree_is_warned_of(self):
+        family = DATA / "RF00005.sto.gz"
+        lines = gzip.decompress(family.read_bytes()).decode().splitlines()
+        names = [line.split()[0] for line in lines if line.strip() and line[0] not in "#/"]
+        star = self.folder / "star.nwk"
+        star.write_text(f"({','.join(dict.fromkeys(names))});")
+        for more, is_wrong in (((), False), (("--tree", star), True)):
+            done = pleat("mi", family, "-o", self.folder / "run", "-f", "--max-gaps", "0.2", "--null", "tree",
+                         "--null-alignments", "100", *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(b"or the tree does not fit" in done.stderr, is_wrong)
+            self.assertEqual(manifest(self.folder / "run")["results"]["tree_small_p"] > 0.04, is_wrong)
 
     def test_bad_trees_are_one_line(self):
         family = self.write_descendants(25)

@@ -13,12 +13,12 @@ namespace {
 using namespace pleat;
 
 constexpr const char* kNames[] = {
-    "manifest.json",  "contacts.tsv",      "scores.npz",   "columns.tsv",     "pairs.tsv",
-    "pairs.npz",      "triples.tsv",       "scores.tsv",   "clusters.tsv",    "assignment.npy",
-    "sweep.tsv",      "tree.nwk",          "medoids.pdb",  "rmsd.npy",        "histogram.tsv",
-    "reference.tsv",  "rmsf_residues.tsv", "profile.tsv",  "kratky.tsv",      "other.json",
-    "evaluation.tsv", "explained.tsv",     "profiles.npy", "best.pdb",        "singles.tsv",
-    "positions.tsv",  "logo.tsv",          "listed.csv",   "correlations.tsv"};
+    "manifest.json",  "contacts.tsv",      "scores.npz",   "columns.tsv",      "pairs.tsv",
+    "pairs.npz",      "triples.tsv",       "scores.tsv",   "clusters.tsv",     "assignment.npy",
+    "sweep.tsv",      "tree.nwk",          "medoids.pdb",  "rmsd.npy",         "histogram.tsv",
+    "reference.tsv",  "rmsf_residues.tsv", "profile.tsv",  "kratky.tsv",       "other.json",
+    "evaluation.tsv", "explained.tsv",     "profiles.npy", "best.pdb",         "singles.tsv",
+    "positions.tsv",  "logo.tsv",          "listed.csv",   "correlations.tsv", "substitutions.nwk"};
 constexpr std::string_view kManifest =
     R"({"program": "pleat", "version": "0", "command": "x", "status": "finished", "outputs": []})";
 constexpr char kNextFile = 0x1e;  // ASCII's record separator

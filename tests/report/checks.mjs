@@ -54,6 +54,28 @@ export const checks = [
     },
   },
   {
+    name: "a null along a tree marks its pairs, and its tree tells the substitutions", needs: "along_tree",
+    async run({ page, faults }) {
+      await showAll(page);
+      const { significant } = await sectionData(page, "contact_map"), count = significant.i.length;
+      assert.ok(count >= 21 && count < 40, `${count} pairs`);
+      const map = panel(page, "Scores of pairs");
+      assert.match(await map.locator("ul.legend").innerText(), new RegExp(`${count} pairs with E below 0.05`));
+      const drawn = await map.locator('path.mark-cells[fill="#56b4e9"]').getAttribute("d");
+      assert.equal(drawn.split("M").length - 1, count);
+      assert.match(await status(page, "Scores of pairs"), new RegExp(`^Best ${count} pairs at least 1 columns`));
+      assert.ok(Number((await row(page, "Pairs", 0)).tree_e) < 1e-6);
+      const columns = await page.evaluate(() => JSON.parse(document.getElementById("pleat-data").textContent).runs[0]
+        .sections.find((one) => one.title === "By column").series.find((one) => one.name === "substitutions").values);
+      const sum = columns.reduce((all, one) => all + one, 0);
+      assert.match(await status(page, "Tree of the sequences"), new RegExp(`^${sum} substitutions on \\d+ of \\d+ branches`));
+      await panel(page, "Tree of the sequences").locator("svg.drawing").focus();
+      await page.keyboard.press("ArrowRight");
+      assert.match(await status(page, "Tree of the sequences"), /: \d+ substitutions? on its branch, \d+ from the root$/);
+      assert.deepEqual(await faults(), []);
+    },
+  },
+  {
     name: "with a structure its residues lead", needs: "columns",
     async run({ page }) {
       await showAll(page);

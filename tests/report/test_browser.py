@@ -14,6 +14,7 @@ SKIPPED = 77
 PAGES = {"columns": ["columns"], "gaps": ["gaps"], "frames": ["clusters"], "scattering": ["scattering"],
          "hostile": ["<img src=x onerror=alert(4)>"], "wide": ["wide"], "large": ["large"], "tiny": ["tiny"], "sets": ["sets"],
          "selection": ["selection"], "mutants": ["mutants"], "parts": ["parts"],
+         "along_tree": ["along_tree"],
          "all": ["columns", "clusters", "sets", "scattering", "selection"]}
 STRUCTURE = {"mutants": ROOT / "data" / "1ql9_A.pdb.gz"}  # of pages whose runs have none of their own
 
@@ -41,6 +42,9 @@ def make_pages(folder):
     # As scripts/demo does: 174 columns, of which 75 are kept.
     subprocess.run([PROGRAM, "mi", ROOT / "data" / "trna.sto.gz", "--insertions", "keep", "--max-gaps", "0.5", "--null", "none",
                     "-o", runs / "gaps", "-q"], check=True)
+    rna = ROOT / "data" / "RF00005.sto.gz"
+    subprocess.run([PROGRAM, "mi", rna, "--max-gaps", "0.5", "--null", "tree", "--null-alignments", "100", "--secondary", rna,
+                    "-o", runs / "along_tree", "-q"], check=True, stderr=subprocess.DEVNULL)
     make_mutants(runs / "mutants", folder / "scan.csv")
     for page, names in PAGES.items():
         structure = ["--structure", STRUCTURE[page]] if page in STRUCTURE else []

@@ -18,6 +18,7 @@ RUNS = {
              "direct coupling analysis"),
     "mi": (["mi", TRNA, "--null", "exact"], "mutual information"),
     "sampled": (["mi", TRNA, "--null", "sampled", "--shuffles", "50"], "mutual information"),
+    "tree": (["mi", TRNA, "--null", "tree", "--null-alignments", "100"], "mutual information"),
     "triples": (["mi", TRNA, "--order", "3", "--null", "exact"], "mutual information"),
     "mutants": (["mutants", DATA / "cheY.aln.gz", "--target", DATA / "cheY.fasta"], "effects of mutations"),
     "scan": (["mutants", "mutants/couplings", "--target", DATA / "cheY.fasta", "--mutants", DATA / "cheY_made_scan.csv"],

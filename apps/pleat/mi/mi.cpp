@@ -25,7 +25,6 @@
 #include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/mutual_information/estimate.h"
 #include "pleat/mutual_information/output.h"
-#include "pleat/phylogeny/tree.h"
 
 namespace pleat::program {
 
@@ -88,10 +87,13 @@ void append_tree_null(std::string& text, const mi::Report& report) {
            mi::kSignificantE);
     if (report.annotated == nullptr) return;
     const std::array<Index, 3> found = mi::significant_pairs(report);
+    const std::optional<double> expected = mi::expected_pairs(report);
     append(text,
-           "of these, {} of {} annotated pairs, {} of columns without annotated partners, {} that "
-           "contradict an annotated pair\n",
-           found[0], report.annotated->size(), found[1], found[2]);
+           "of these, {} of {} annotated pairs{}, {} of columns without annotated partners, {} "
+           "that contradict an annotated pair\n",
+           found[0], report.annotated->size(),
+           expected ? fmt::format(" ({:.1f} expected by their substitutions)", *expected) : "",
+           found[1], found[2]);
 }
 
 /// Appends a description of the null model for pairs and triples.
@@ -140,18 +142,11 @@ void append_tree_pairs(std::string& text, const mi::Report& report,
 
 /// A line for p of permutations if the sequences are related; empty if they seem independent.
 std::string relatedness_text(const mi::Report& report) {
-    constexpr Index kMinSequences = 20;  // fewer have no tree null
-    const Alignment& alignment = report.alignment;
-    if (report.parameters.null_model() == mi::NullModel::none || report.parameters.order > 2 ||
-        alignment.sequence_count() < kMinSequences)
-        return {};
-    const phylogeny::Relatedness found =
-        phylogeny::relatedness(alignment.letters, alignment.alphabet->without_unknown().size() - 1);
-    if (!found.is_tree) return {};
+    if (!report.result.related_identity) return {};
     return fmt::format(
         "p does not account for the tree of the sequences (mean pairwise identity {:.0f} %): "
         "use --null tree\n",
-        100 * found.mean_identity);
+        100 * *report.result.related_identity);
 }
 
 void append_pairs(std::string& text, const mi::Report& report) {

@@ -17,6 +17,7 @@
 #include "pleat/mutual_information/pairs/pair_run.h"
 #include "pleat/mutual_information/tree/tree_pairs.h"
 #include "pleat/mutual_information/triples/triple_run.h"
+#include "pleat/phylogeny/tree.h"
 
 namespace pleat::mutual_information {
 
@@ -69,6 +70,17 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
         hash.field(field.name).field(field.text());
     }
     return hash.hex();
+}
+
+/// Result::related_identity.
+std::optional<double> related_identity(const Alignment& alignment, const Parameters& parameters) {
+    constexpr Index kMinSequences = 20;  // fewer have no tree null
+    if (parameters.null_model() == NullModel::none || parameters.has_tree() ||
+        parameters.order > 2 || alignment.sequence_count() < kMinSequences)
+        return std::nullopt;
+    const phylogeny::Relatedness found =
+        phylogeny::relatedness(alignment.letters, alignment.alphabet->without_unknown().size() - 1);
+    return found.is_tree ? std::optional(found.mean_identity) : std::nullopt;
 }
 
 void check_memory(const Alignment& alignment, const Parameters& parameters,
@@ -131,6 +143,7 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
         result.entropy.push_back(entropy(columns.margin(column), columns.row_count()));
         if (result.entropy.back() < parameters.min_entropy) result.low_entropy.push_back(column);
     }
+    result.related_identity = related_identity(alignment, parameters);
     const auto hash = [&](std::initializer_list<std::string_view> decisive) {
         return problem_hash(alignment, parameters, context, decisive);
     };

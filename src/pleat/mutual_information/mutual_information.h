@@ -186,6 +186,9 @@ struct Result {
     double effective_sequences = 0;
     std::optional<TripleResult> triples;
     std::optional<TreeResult> tree;  ///< of NullModel::tree
+    /// Mean pairwise identity, if pairs were compared with permutations although identities vary as
+    /// those of sequences of one tree do: p does not account for that.
+    std::optional<double> related_identity;
     /// GPU time of this call on this rank, by the GPU's clock; empty without a GPU.
     std::optional<GpuSeconds> gpu_seconds;
 

@@ -46,6 +46,21 @@ std::vector<RecordField> sampled_fields() {
 
 const TreeResult* tree_of(const Result& result) { return result.tree ? &*result.tree : nullptr; }
 
+bool has_power(const Report& report) {
+    return report.annotated != nullptr && report.result.tree &&
+           report.parameters.statistic == PairScore::gtp;
+}
+
+/// Probability that a base pair of these columns has an E below kSignificantE, by the substitutions
+/// of the column that has fewer; see "Power" in tree/README.md.
+double power(const Report& report, Index i, Index j) {
+    const std::vector<Index>& changes = report.result.tree->substitutions;
+    const auto fewer = static_cast<double>(std::min(changes[i], changes[j]));
+    const bool is_markov = report.parameters.tree.kind == phylogeny::TreeNullKind::markov;
+    const double limit = is_markov ? 0.700 : 0.789, half = is_markov ? 15.23 : 7.60;
+    return limit / (1 + std::pow(half / fewer, is_markov ? 1.16 : 1.93));  // fewer = 0: 0
+}
+
 /// The values of pairs, in the order of pairs.npz and pairs.tsv.
 ResultColumns pair_columns(const PairInformation& pairs) {
     constexpr const char* kFile = "pairs.npz";
@@ -135,11 +150,23 @@ TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, in
             for (TableColumn& one : table_columns(column.key.empty() ? column.name : column.key,
                                                   column.value, {.digits = 9}))
                 numbers.push_back(std::move(one));
+    if (report.result.tree)
+        for (const std::size_t end : {0, 1})
+            numbers.push_back(
+                table_column(end == 0 ? "substitutions_i" : "substitutions_j",
+                             [&report, &pairs, end](std::size_t pair) {
+                                 return report.result.tree->substitutions[pairs[pair][end]];
+                             }));
     if (report.annotated != nullptr) {
         const auto relation = std::make_shared<std::vector<Annotation>>(annotations(report));
         numbers.push_back(table_column("annotation", [relation](std::size_t pair) {
             return names_of(Annotation{})[static_cast<std::size_t>((*relation)[pair])];
         }));
+        if (has_power(report))
+            numbers.push_back(table_column("power", [&report, &pairs, relation](std::size_t pair) {
+                const auto [i, j] = pairs[pair];
+                return (*relation)[pair] == Annotation::pair ? power(report, i, j) : std::nan("");
+            }));
     }
     const KnownStructure* const known = report.structure;
     std::string head = cells.head({"i", "j"}) + (known != nullptr ? "\tdistance" : "");
@@ -320,6 +347,13 @@ std::array<Index, 3> significant_pairs(const Report& report) {
     return counts;
 }
 
+std::optional<double> expected_pairs(const Report& report) {
+    if (!has_power(report)) return std::nullopt;
+    double sum = 0;
+    for (const auto& [i, j] : *report.annotated) sum += power(report, i, j);
+    return sum;
+}
+
 namespace {
 
 /// A part of the clique sets, if they exist.
@@ -339,6 +373,7 @@ ResultColumns facts(const Report& report) {
     const bool is_annotated = report.annotated != nullptr;
     const std::array<Index, 3> found =
         is_annotated && result.tree ? significant_pairs(report) : std::array<Index, 3>{};
+    const std::optional<double> expected = expected_pairs(report);
     const auto annotated_fact = [&](const char* name, Index number, const char* help) {
         return fact(name, ColumnValue(number).or_none(is_annotated && result.tree), help);
     };
@@ -362,11 +397,18 @@ ResultColumns facts(const Report& report) {
         fact("effective_sequences",
              ColumnValue(result.effective_sequences).or_none(!result.weights.empty()),
              "the sum of the weights"),
+        {"related_identity",
+         "mean pairwise identity of the sequences, where permutations ignore their tree",
+         ColumnValue(result.related_identity.value_or(0))
+             .or_none(result.related_identity.has_value()),
+         "results"},
         fact("reference_row", report.reference.name, "the row that tables show"),
         fact("annotated_pairs",
              ColumnValue(is_annotated ? std::ssize(*report.annotated) : 0).or_none(is_annotated),
              "pairs of --secondary among the columns"),
         annotated_fact("annotated_found", found[0], "of these, with tree_e below 0.05"),
+        fact("annotated_expected", ColumnValue(expected.value_or(0)).or_none(expected.has_value()),
+             "annotated pairs that one expects to find, by the substitutions of their columns"),
         annotated_fact("compatible_found", found[1],
                        "pairs with tree_e below 0.05 of columns in no annotated pair"),
         annotated_fact("other_found", found[2],

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -44,6 +45,11 @@ std::vector<Annotation> annotations(const Report& report);
 /// How many pairs of each Annotation have an E of the tree null below kSignificantE; requires
 /// Report::annotated and Result::tree.
 std::array<Index, 3> significant_pairs(const Report& report);
+
+/// How many annotated pairs one expects to have such an E by the substitutions of their columns
+/// (tree/README.md); empty without annotated pairs or a tree null, or for statistics other than
+/// gtp.
+std::optional<double> expected_pairs(const Report& report);
 
 /// Writes pairs.npz, pairs.tsv, columns.tsv and, with triples, triples.npz, triples.tsv and the
 /// clique sets; README.md describes each. Throws OutputError if a file cannot be written.

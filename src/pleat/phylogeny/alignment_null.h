@@ -43,7 +43,7 @@ std::int64_t null_bytes(Index rows, Index columns, int symbols, int threads);
 
 /// Draws and scores all null alignments, on `threads` threads, `block` of them between reports of
 /// progress, in the stage "null alignments", and sets the rest of `result`. The same bits for any
-/// number of threads. Warns if the null alignments do not resemble the alignment. Throws Cancelled
+/// number of threads. Warns if too many pairs have a small p. Throws Cancelled
 /// and what `score` throws.
 void compare(const TreeNull& null, const Alignment& alignment, const TreeOptions& options,
              PairScores observed, const ScoreLetters& score, int threads, Index block,

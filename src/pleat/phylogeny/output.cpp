@@ -52,6 +52,9 @@ ResultColumns facts(const TreeResult* tree, const char* file) {
              ColumnValue(from.substitutions).or_none(tree != nullptr), file},
             {"tree", "the tree of the null alignments in Newick format",
              ColumnValue(from.newick).or_none(tree != nullptr), "tree.nwk"},
+            {"substitution_tree",
+             "this tree with the substitutions of one most parsimonious history as lengths",
+             ColumnValue(from.substitution_newick).or_none(tree != nullptr), "substitutions.nwk"},
             of_tree("null_alignments", from.null_alignments, "number of null alignments"),
             fact("mean_identity",
                  ColumnValue(from.mean_identity)
@@ -59,6 +62,9 @@ ResultColumns facts(const TreeResult* tree, const char* file) {
                  "of all pairs of sequences, where both have residues"),
             of_tree("tree_mean_ratio", from.mean_ratio,
                     "mean statistic, without APC, of the null alignments / of the alignment"),
+            {"tree_small_p",
+             "fraction of the pairs with tree_e of 0.05 or more whose tree_p is below 0.01",
+             ColumnValue(from.small_p).or_none(tree != nullptr), "results"},
             of_tree("tree_dropped", from.dropped,
                     "substitutions per null alignment that found no column (--tree-null branch)"),
             of_tree("tree_tail_threshold", from.tail_threshold,
@@ -70,6 +76,7 @@ ResultColumns facts(const TreeResult* tree, const char* file) {
 
 void write_tree(RunDirectory& run, const TreeResult& tree) {
     write_text(run.output("tree.nwk"), tree.newick);
+    write_text(run.output("substitutions.nwk"), tree.substitution_newick);
     if (!tree.null_fasta.empty()) write_text(run.output("null.fasta"), tree.null_fasta);
 }
 

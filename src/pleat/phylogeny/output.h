@@ -13,7 +13,7 @@ ResultColumns pair_columns(const TreeResult* tree, const char* file);
 /// The substitutions of each column, in `file`, the tree, and what the manifest says.
 ResultColumns facts(const TreeResult* tree, const char* file);
 
-/// Writes tree.nwk, and with TreeOptions::write_null null.fasta.
+/// Writes tree.nwk and substitutions.nwk, and with TreeOptions::write_null null.fasta.
 void write_tree(RunDirectory& run, const TreeResult& tree);
 
 }  // namespace pleat::phylogeny

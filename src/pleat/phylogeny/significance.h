@@ -43,10 +43,12 @@ struct TreeResult {
     std::vector<std::uint8_t> extrapolated;  ///< 1: the score is above all null scores
     std::vector<Index> substitutions;        ///< [column], the fewest that explain it on the tree
     std::string newick;                      ///< the tree
+    std::string substitution_newick;         ///< its lengths: substitutions in one reconstruction
     std::string null_fasta;  ///< the first null alignment; empty without TreeOptions::write_null
     std::int64_t null_alignments = 0;
     double mean_identity = 0;  ///< over all pairs of sequences; NaN above kMaxUpgmaRows rows
     double mean_ratio = 0;     ///< mean score, before APC, of the nulls / of the alignment
+    double small_p = 0;        ///< fraction of the pairs with E of 0.05 or more whose p < 0.01
     double dropped = 0;        ///< substitutions per null that found no column (branch)
     double tail_threshold = 0, tail_shape = 0, tail_scale = 0;  ///< of the gamma tail
 };

@@ -39,6 +39,7 @@ struct PairFile {
     std::string array_file, list_file;
     std::vector<Index> numbers;  ///< each column's number in the source, from 1
     std::vector<Layer> layers;
+    Json significant;  ///< {"e", "i", "j"}: pairs with a smaller tree_e; null without a tree null
     Index size() const { return static_cast<Index>(numbers.size()); }
 };
 
@@ -58,8 +59,26 @@ std::vector<double> upper_of(const NpyArray& array, Index size, const std::strin
     return upper;
 }
 
+/// Adds -log10 of the expected numbers of pairs as the first layer, and the significant pairs.
+void add_significance(const std::vector<double>& e, PairFile& pairs) {
+    constexpr double kSignificantE = 0.05;
+    Layer layer{"-log10 E (tree null)", {}};
+    Json i = Json::array(), j = Json::array();
+    std::size_t pair = 0;
+    for (Index a = 0; a < pairs.size(); ++a)
+        for (Index b = a + 1; b < pairs.size(); ++b, ++pair) {
+            layer.upper.push_back(-std::log10(e[pair]));
+            if (!(e[pair] < kSignificantE)) continue;
+            i.push_back(a);
+            j.push_back(b);
+        }
+    pairs.layers.push_back(std::move(layer));
+    pairs.significant = {{"e", kSignificantE}, {"i", i}, {"j", j}};
+}
+
 PairFile read_pairs(const RunFolder& run, const std::string& arrays, const std::string& list) {
-    PairFile pairs{.array_file = arrays, .list_file = list, .numbers = {}, .layers = {}};
+    PairFile pairs{
+        .array_file = arrays, .list_file = list, .numbers = {}, .layers = {}, .significant = {}};
     constexpr std::int64_t kWide = 8;  // packed, as read, and its part above the diagonal
     require_room(run.file(arrays), kWide);
     const NpzReader reader(run.file(arrays));
@@ -69,6 +88,9 @@ PairFile read_pairs(const RunFolder& run, const std::string& arrays, const std::
     const std::size_t max_layers = pairs.size() > kVeryManyColumns ? 1
                                    : pairs.size() > kManyColumns   ? 2
                                                                    : 3;
+    if (reader.has("tree_e"))
+        add_significance(upper_of(reader.get("tree_e"), pairs.size(), reader.label("tree_e")),
+                         pairs);
     for (const auto& [array, name] : kLayers)
         if (pairs.layers.size() < max_layers && reader.has(array))
             pairs.layers.push_back(
@@ -229,8 +251,9 @@ Json residues_of(const std::vector<ColumnLabel>& labels) {
 
 /// A column's rank in a table of pairs or triples: identifiers first, then what ranks them.
 std::size_t place_of(const std::string& name) {
-    constexpr std::string_view kFirst[] = {"i",           "j",        "k",   "corrected", "mi", "z",
-                                           "probability", "distance", "apc", "p",         "fdr"};
+    constexpr std::string_view kFirst[] = {
+        "i",  "j", "k",           "tree_e",   "extrapolated", "annotation", "corrected",
+        "mi", "z", "probability", "distance", "apc",          "p",          "fdr"};
     if (name == "rank") return 0;
     if (name.starts_with("residue_") || name.starts_with("number_")) return 1;
     const auto* at = std::find(std::begin(kFirst), std::end(kFirst), name);
@@ -308,16 +331,18 @@ Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
         letters.push_back(label.letter);
         has_residue.push_back(known != nullptr ? known->residues[n] >= 0 : !label.number.empty());
     }
-    return {{"kind", "contact_map"},
-            {"title", contacts.is_null() ? "Scores of pairs" : "Contact map"},
-            {"places", pairs.numbers},
-            {"letters", letters},
-            {"residues", residues_of(labels)},
-            {"placed", has_residue},
-            {"structure", known != nullptr ? column_structure(*known) : Json()},
-            {"entropy", values_of(values, kEntropy)},
-            {"contacts", contacts},
-            {"layers", layers}};
+    Json map = {{"kind", "contact_map"},
+                {"title", contacts.is_null() ? "Scores of pairs" : "Contact map"},
+                {"places", pairs.numbers},
+                {"letters", letters},
+                {"residues", residues_of(labels)},
+                {"placed", has_residue},
+                {"structure", known != nullptr ? column_structure(*known) : Json()},
+                {"entropy", values_of(values, kEntropy)},
+                {"contacts", contacts},
+                {"layers", layers}};
+    if (!pairs.significant.is_null()) map["significant"] = pairs.significant;
+    return map;
 }
 
 /// Values per column, for colouring the molecule and for a curve.

@@ -243,6 +243,17 @@ Json leaf_clusters(const RunFolder& run) {
     return array.as<std::int64_t>(run.file("assignment.npy").string());
 }
 
+/// The tree of a null model: its branches are as long as the substitutions on them.
+void draw_phylogeny(Drawing& drawing) {
+    drawing.add({{"kind", "phylogeny"},
+                 {"title", "Tree of the sequences"},
+                 {"note",
+                  "Branches are as long as the substitutions on them, over all columns, in one "
+                  "most parsimonious history."},
+                 {"newick", text_of(drawing.run.file("substitutions.nwk"))}});
+    drawing.claim_file("tree.nwk");  // the same with other lengths
+}
+
 /// Draws a dendrogram, cut at the run's --cutoff or into the run's number of clusters.
 void draw_tree(Drawing& drawing) {
     drawing.add({{"kind", "tree"},
@@ -313,6 +324,7 @@ void draw_frames(Drawing& drawing) {
         drawing.notes.push_back(
             fmt::format("{}: medoids.cif is not drawn, since only models in PDB format can be",
                         drawing.run.name()));
+    if (drawing.claim_file("substitutions.nwk")) draw_phylogeny(drawing);
     if (drawing.claim_file("tree.nwk")) draw_tree(drawing);
     if (drawing.claim_file("superposed.pdb"))
         draw_models(drawing, "superposed.pdb", "Superposed frames", "frame");

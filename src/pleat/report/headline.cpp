@@ -103,6 +103,24 @@ void add_precision(const RunFolder& run, Headline& headline) {
     }
 }
 
+/// The pairs that null alignments along a tree leave significant, as a sentence and the first
+/// tiles.
+void add_tree_null(const Table& best, const Results& results, Headline& headline) {
+    if (!results.has({"tree_significant"})) return;
+    const bool is_one = results.number("tree_significant") == 1;
+    std::string sentence =
+        fmt::format("{} {} an E below 0.05 along the tree of the sequences",
+                    results.count("tree_significant", "pair"), is_one ? "has" : "have");
+    if (results.has({"annotated_found", "annotated_pairs"}))
+        sentence += fmt::format(", {} of {} annotated pairs among them",
+                                results.count("annotated_found"), results.count("annotated_pairs"));
+    headline.sentence = sentence + ".";
+    headline.tiles = {{results.count("tree_significant"), "pairs with an E below 0.05"}};
+    const auto e = best.find("tree_e");
+    const std::optional<double> value = e ? cell_number(best.rows[0][*e]) : std::nullopt;
+    if (value) headline.tiles.push_back({fmt::format("{:.2g}", *value), "E of " + pair_of(best)});
+}
+
 Headline couplings_headline(const RunFolder& run, const Results& results) {
     Headline headline{.about = "direct coupling analysis", .sentence = {}, .tiles = {}};
     add_precision(run, headline);
@@ -115,6 +133,7 @@ Headline couplings_headline(const RunFolder& run, const Results& results) {
             headline.tiles.push_back({*z, "Z of the strongest pair, " + pair});
         if (const auto probability = cell(*best, "probability", 3); probability)
             headline.tiles.push_back({*probability, "its probability of a contact"});
+        add_tree_null(*best, results, headline);
     }
     headline.tiles.resize(std::min<std::size_t>(headline.tiles.size(), 2));
     headline.tiles.push_back({fmt::format("{:.1f}", results.number("effective_sequences")),
@@ -140,6 +159,7 @@ Headline information_headline(const RunFolder& run, const Results& results) {
             headline.tiles.push_back(
                 {*z, is_exact ? "Z of that pair, exact"
                               : "Z of that pair, by " + results.count("shuffles") + " shuffles"});
+        add_tree_null(*best, results, headline);
     } else {
         headline.sentence = "No pair reaches --min-z.";
     }

@@ -30,6 +30,41 @@ TEST(Report, PlotsTriplesAgainstTheirPairs) {
     EXPECT_TRUE(section(drawn_run(run.path()), "Z of triples and of their pairs").is_null());
 }
 
+TEST(Report, ShowsWhatANullAlongATreeSays) {
+    SmallRun run(Json{{"results",
+                       {{"low_entropy_columns", 0},
+                        {"sequences", 30},
+                        {"columns", 3},
+                        {"tree_significant", 1},
+                        {"annotated_pairs", 2},
+                        {"annotated_found", 1}}}});
+    const std::vector<double> mi = {0.1, 0.2, 0.3}, e = {10, 1e-4, 0.05};
+    const std::vector<std::int64_t> columns = {1, 4, 5};
+    NpzWriter arrays(run.file("pairs.npz"));
+    arrays.add("mi", mi.data(), {3});
+    arrays.add("tree_e", e.data(), {3});
+    arrays.add("columns", columns.data(), {3});
+    arrays.close();
+    run.add("pairs.tsv",
+            "rank\ti\tj\tletter_i\tletter_j\tmi\ttree_e\textrapolated\tannotation\n"
+            "1\t2\t6\tG\tC\t0.2\t0.0001\t1\tpair\n");
+    run.add("tree.nwk", "(a:0.5,b:0.5);\n");
+    run.add("substitutions.nwk", "(a:3,b:4);\n");
+    const Json drawn = drawn_run(run.path());
+    const Json map = section(drawn, "Scores of pairs");
+    EXPECT_EQ(map["significant"], Json({{"e", 0.05}, {"i", {0}}, {"j", {2}}}));
+    EXPECT_EQ(map["layers"][0]["name"], "-log10 E (tree null)");
+    EXPECT_NEAR(unpacked(map["layers"][0]["matrix"])[1], 4, 1e-3);
+    EXPECT_EQ(section(drawn, "Pairs")["columns"],
+              Json({"rank", "i", "j", "tree_e", "extrapolated", "annotation", "mi", "letter_i",
+                    "letter_j"}));
+    EXPECT_EQ(section(drawn, "Tree of the sequences")["newick"], "(a:3,b:4);\n");
+    EXPECT_TRUE(section(drawn, "Dendrogram").is_null());
+    EXPECT_EQ(drawn["headline"]["sentence"],
+              "1 pair has an E below 0.05 along the tree of the sequences, 1 of 2 annotated pairs "
+              "among them.");
+}
+
 /// A run of a sweep over --shuffles, whose sampled mean is off by `error` standard deviations.
 void add_sampled_run(const std::filesystem::path& folder, double error) {
     std::filesystem::create_directories(folder);
