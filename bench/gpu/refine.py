@@ -1,15 +1,15 @@
-# Moves of refine on a GPU: many chains of a large and of a small protein, and a whole pool.
+# Moves of refine on a GPU: many conformations of a large and of a small protein, and a whole pool.
 import json
 
-# Scatterers and chains of each case.
-CASES = {"large": (1888, 64), "one": (1888, 1), "small": (200, 64)}
+# Scatterers and conformations of each case.
+CASES = {"large": (1888, 1024), "small": (200, 1024)}
 POOL = ("--linkers", "A:174-179", "--frames", "10000", "--mode", "pool")
 
 
 def case(session, name):
     """What bench_refine tells of a case, or None."""
-    scatterers, chains = CASES[name]
-    done = session.call([session.program("bench_refine"), session.device, str(scatterers), str(chains)], 120)
+    scatterers, count = CASES[name]
+    done = session.call([session.program("bench_refine"), session.device, str(scatterers), str(count)], 120)
     try:
         if done.status == 0:
             return json.loads(done.output)
@@ -32,16 +32,15 @@ def stages(folder):
 
 
 def same_bits(session, folder, curve):
-    """Whether the same seed gives the same frames for 1 and 16 threads; None if a run failed. A single chain's next
-    steps are tried by several threads."""
+    """Whether the same seed gives the same frames for 1 and 16 threads; None if a run failed."""
     same = True
-    for chains, rungs in ((8, 4), (1, 1)):
+    for chains in (8, 16):
         frames = []
         for threads in (1, 16):
             name = f"chains{chains}threads{threads}"
             done = run(session, folder / name, "--linkers", "A:174-179", "--data", curve, "--mode", "fit",
-                       "--frames", "128", "--chains", str(chains), "--rungs", str(rungs), "--moves", "20",
-                       "--no-reweight", "-t", str(threads))
+                       "--frames", "128", "--chains", str(chains), "--moves", "20", "--doublings", "0", "--no-reweight",
+                       "-t", str(threads))
             if done.status != 0:
                 session.record.add("refine", **{name: {"failed": done.complaint()}})
                 print(f"refine, {chains} chains, {threads} threads: {done.complaint()}", flush=True)
@@ -60,9 +59,9 @@ def refine(session):
             session.record.add("refine", **{name: found[name]})
             print(f"refine {name}: {json.dumps(found[name])}", flush=True)
     bar = session.record.bar
-    for name, (scatterers, chains) in CASES.items():
+    for name, (scatterers, count) in CASES.items():
         if found[name] is not None:
-            bar(f"refine: moves a second, {chains} chains of {scatterers} bodies", found[name]["moves_a_second"])
+            bar(f"refine: moves a second, {count} conformations of {scatterers} bodies", found[name]["moves_a_second"])
     with session.scratch() as folder:
         native = session.call([session.program("pleat"), "saxs", session.folder / "data/1a8o.pdb.gz", "--q-max", "0.3",
                                "-o", folder / "native"])

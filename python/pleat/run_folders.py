@@ -401,11 +401,12 @@ def _frames(folder):
     return read_ensemble(folder / "frames.dcd", topology=topology)
 
 
-WHOLE = ("chain", "step", "replica", "close_atoms")
+WHOLE = ("chain", "step", "close_atoms")
 
 
 def _refinement(folder, manifest, values):
     found = _json(folder / "convergence.json")
+    evidence = found.get("evidence", {})
     table = _table(folder / "frames.tsv")
     domains = folder / "domains.txt"
     values.update(
@@ -417,9 +418,9 @@ def _refinement(folder, manifest, values):
         converged=found["converged"], warning=found["remark"], domains=found["domains"], linkers=found["linkers"],
         built=found.get("built", []),
         moves={one["kind"]: (one["proposed"], one["accepted"]) for one in found.get("moves") or []},
-        angles=manifest["results"]["angles"], misfit=_misfit(found.get("misfit")), arrivals=found.get("arrivals"),
+        angles=manifest["results"]["angles"], misfit=_misfit(found.get("misfit")),
         found_options=domains.read_text(encoding="utf-8").strip() if domains.is_file() else "",
-        **{name: np.array(found[name]) if name in found else None for name in ("powers", "swap_probabilities")})
+        ancestors=evidence.get("ancestors"), powers=np.array(evidence["powers"]) if evidence else None)
 
 
 def _or_nan(value):

@@ -132,9 +132,9 @@ class Refine(ProgramTest):
 
     def test_draws_frames_by_the_likelihood_of_a_curve(self):
         curve = self.made_curve()
-        done = self.refine("fit", *LINKER, "--mode", "fit", "--frames", 40, "--chains", 2, "--moves", 50, "--rungs", 4,
-                           "--data", curve, "--model", "two-bead", "--no-reweight")
-        self.assertIn("powers of the likelihood: 0 ", done.stdout.decode())
+        done = self.refine("fit", *LINKER, "--mode", "fit", "--frames", 40, "--chains", 4, "--moves", 10, "--doublings",
+                           0, "--data", curve, "--model", "two-bead", "--no-reweight")
+        self.assertIn(" powers of the likelihood; frames descend from ", done.stdout.decode())
         rows = read_table(self.folder / "fit" / "frames.tsv")
         self.refine("pool", *LINKER, "--frames", 40, "--chains", 2, "--moves", 50)
         pool = read_table(self.folder / "pool" / "frames.tsv")
@@ -144,25 +144,19 @@ class Refine(ProgramTest):
         self.assertLess(spread(rows), spread(pool))
         self.assertLess(sorted(float(row["chi2"]) for row in rows)[20], 5)
         told = json.loads((self.folder / "fit" / "convergence.json").read_text(encoding="utf-8"))
-        self.assertEqual((told["powers"][0], told["powers"][-1]), (0, 1))
+        self.assertEqual((told["evidence"]["powers"][0], told["evidence"]["powers"][-1]), (0, 1))
+        self.assertIn("passed", told["misfit"])
+        known = manifest(self.folder / "fit")["results"]
+        self.assertIn(known["residuals_are_noise"], ("yes", "no"))
+        self.assertEqual(known["log_evidence"], told["evidence"]["log_evidence"])
+        done = self.refine("few", *LINKER, "--mode", "fit", "--chains", 3, "--data", curve, code=2)
+        self.assertIn("of at least 4 in mode fit", done.stderr.decode())
         self.refine("none", *LINKER, "--mode", "fit", code=2)
         self.refine("none", *LINKER, "--mode", "fit", "--data", curve, "--background", code=2)
 
-    def test_draws_replicas_whose_mean_explains_a_curve(self):
-        self.refine("run", *LINKER, "--frames", 96, "--chains", 2, "--moves", 4, "--burn-in", 20, "--data",
-                    self.made_curve(), "--model", "two-bead", "--no-reweight")
-        rows = read_table(self.folder / "run" / "frames.tsv")
-        self.assertEqual([row["replica"] for row in rows[:17]], [str(n % 16) for n in range(17)])
-        self.assertEqual([row["chain"] for row in rows[:33:16]], ["0", "1", "0"])
-        self.assertEqual(len({row["chi2"] for row in rows[:16]}), 1)
-        told = json.loads((self.folder / "run" / "convergence.json").read_text(encoding="utf-8"))
-        self.assertEqual(told["powers"], [1])
-        self.assertIn("passed", told["misfit"])
-        self.assertIn(manifest(self.folder / "run")["results"]["residuals_are_noise"], ("yes", "no"))
-
     def test_refuses_a_gpu_that_is_missing(self):
         curve = self.made_curve()
-        for mode in ("pool", "fit", "average"):
+        for mode in ("pool", "fit"):
             done = self.refine("run", *LINKER, *FEW, "--mode", mode, "--data", curve, "--device", "cuda:63", code=4)
             self.assertEqual(len(done.stderr.decode().splitlines()), 1, done.stderr.decode())
             self.assertFalse((self.folder / "run").exists())
