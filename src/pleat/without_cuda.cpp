@@ -9,6 +9,7 @@
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/model/surfaces.h"
+#include "pleat/saxs/session/session_sums.h"
 #include "pleat/weights/kernel.h"
 
 namespace pleat {
@@ -106,6 +107,11 @@ std::unique_ptr<saxs::BodyPairs> saxs::make_cuda_body_pairs(const Model&, const 
 
 std::unique_ptr<saxs::SurfaceKernel> saxs::make_cuda_surface_kernel(std::span<const double>, Index,
                                                                     int index) {
+    refuse(index);
+}
+
+std::shared_ptr<saxs::SharedGpu> saxs::make_shared_gpu(const Model&, std::span<const std::int32_t>,
+                                                       int index, bool) {
     refuse(index);
 }
 

@@ -4,6 +4,7 @@
 
 #include "pleat/core/cuda/cuda_gpu.cuh"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/cuda/chain_sums.cuh"
 #include "pleat/saxs/cuda/gpu_kernel.cuh"
 #include "pleat/saxs/cuda/multipoles.cuh"
 #include "pleat/saxs/cuda/surface_kernel.cuh"
@@ -33,6 +34,11 @@ std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const Sorted
     if (precision == Precision::float64)
         return std::make_unique<cuda::GpuBodyPairs<CudaGpu, double>>(model, sorted, std::move(gpu));
     return std::make_unique<cuda::GpuBodyPairs<CudaGpu>>(model, sorted, std::move(gpu));
+}
+
+std::shared_ptr<SharedGpu> make_shared_gpu(const Model& model, std::span<const std::int32_t> bodies,
+                                           int index, bool few_moves) {
+    return std::make_shared<cuda::GpuOfSessions<CudaGpu>>(model, bodies, CudaGpu(index), few_moves);
 }
 
 std::unique_ptr<SurfaceKernel> make_cuda_surface_kernel(std::span<const double> reach, Index frames,

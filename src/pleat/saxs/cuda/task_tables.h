@@ -64,6 +64,33 @@ struct CallTable {
     Index bodies = 0;
 };
 
+/// Maximum columns per task; fewer with few scatterers or moves, which finish sooner if many warps
+/// share them.
+inline constexpr Index kChainColumns = 64, kColumnsOfFewMoves = 32;
+
+/// Scatterers of two channels: at most kLanes rows, one per lane, and columns of any types.
+struct ChainTask {
+    std::int32_t row, column;  ///< first scatterers, in sorted order
+    std::int32_t rows, columns;
+    std::int32_t row_channel, column_channel;
+    /// Whether rows and columns overlap; pairs are then those with row < column for one channel,
+    /// row != column for two channels.
+    std::int32_t overlaps;
+};
+
+/// The tasks of a chain. They do not depend on other work, so that sums have the same bits in every
+/// request. Pairs of scatterers in several channels are in one task per two channels.
+struct ChainTable {
+    /// `channels_of_type` [type]: bits of the channels in which it scatters.
+    ChainTable(const SortedScatterers& sorted, const std::vector<unsigned>& channels_of_type,
+               Index max_columns = kChainColumns);
+
+    std::vector<ChainTask> tasks;
+    std::vector<std::int32_t> first_task;   ///< [pair of bodies a <= b, and one]
+    std::vector<std::int32_t> type_of;      ///< [sorted scatterer]
+    std::vector<std::int32_t> segment_end;  ///< [sorted scatterer]: one past its segment
+};
+
 /// [channel pair, q]: units, in square electrons, such that sums over a whole system as integers in
 /// these units have at most `sum_bits` bits, since |sin(x) / x| <= 1. Units are powers of two, so
 /// that division is exact.

@@ -271,6 +271,13 @@ public:
         ++accepted_moves;
     }
     void drop_proposal() { copy_moved(xyz, proposed); }
+    /// Copies the accepted positions of a chain of the same bodies.
+    void adopt(const MonteCarloChain& from) {
+        drop_proposal();
+        std::ranges::copy(from.xyz, xyz.begin());
+        std::ranges::copy(from.xyz, proposed.begin());
+        accepted_moves = from.accepted_moves;
+    }
 
     Array<float, 2> xyz, proposed;  ///< [axis, sorted scatterer]
     Index accepted_moves = 0;       ///< moves since all sums were computed
@@ -330,15 +337,22 @@ struct ProfileSession::State {
         }
     }
 
-    SessionSums make_sums(Index chain_count, View<const float, 3> given_scales) const {
+    /// The sums of this session's chains: on the GPU that it shares, or on the host.
+    std::unique_ptr<SessionSums> make_sums(Index chain_count,
+                                           View<const float, 3> given_scales) const {
         Array<double, 3> self_terms(chain_count, model.pair_count(), model.q_count());
         for (Index n = 0; n < chain_count; ++n) {
             const Array<double, 2> terms = self_profile(
                 model, sorted, given_scales.size() > 0 ? given_scales[n] : View<const float, 2>{});
             std::ranges::copy(terms, self_terms[n].data);
         }
-        return {model, sorted, make_body_pairs(model, sorted, options.precision, context),
-                std::move(self_terms), scales};
+        if (options.gpu) {
+            options.gpu->check(model, sorted);
+            return options.gpu->make_sums(self_terms, scales);
+        }
+        return make_host_sums(model, sorted,
+                              make_body_pairs(model, sorted, options.precision, context),
+                              std::move(self_terms), scales);
     }
 
     Index first_index_of(Index body) const {
@@ -354,10 +368,12 @@ struct ProfileSession::State {
     SortedScatterers sorted;
     std::vector<Index> sorted_index_of, first_sorted;
     Array<float, 3> scales;  ///< [chain, channel with scales, sorted scatterer]
-    SessionSums sums;
+    std::unique_ptr<SessionSums> sums;
     std::vector<MonteCarloChain> chains;
     std::unique_ptr<Kernel>
         kernel;  ///< computes gradients; created by the first call of gradient()
+    std::vector<ProposedPositions> proposals;  ///< of the last call of start()
+    bool is_started = false;                   ///< whether finish() must follow
     Index recomputed_pairs = 0;
     double drift = 0.0;
 };
@@ -423,7 +439,7 @@ Index ProfileSession::recomputed_pairs() const { return state_->recomputed_pairs
 
 View<const double, 2> ProfileSession::profile(Index chain) const {
     chain_at(state_->chains, chain);
-    return state_->sums.profile(chain);
+    return state_->sums->profile(chain);
 }
 
 Array<float, 2> ProfileSession::positions(Index chain) const {
@@ -436,10 +452,16 @@ Array<float, 2> ProfileSession::positions(Index chain) const {
 }
 
 View<const double, 3> ProfileSession::propose(std::span<const Move> moves) {
+    start(moves);
+    return finish();
+}
+
+void ProfileSession::start(std::span<const Move> moves) {
     State& state = *state_;
+    if (state.is_started) finish();
     for (const Move& move : moves) chain_at(state.chains, move.chain).drop_proposal();
     ProposalGuard guard(state.chains, moves);
-    std::vector<ProposedPositions> proposals;
+    state.proposals.clear();
     state.recomputed_pairs = 0;
     for (const Move& move : moves) {
         MonteCarloChain& chain = state.chains[move.chain];
@@ -450,29 +472,60 @@ View<const double, 3> ProfileSession::propose(std::span<const Move> moves) {
         chain.write_move(move, state.sorted_index_of);
         const std::vector<BodyPair>& changed = chain.changed_pairs(state.first_sorted);
         state.recomputed_pairs += std::ssize(changed);
-        proposals.push_back({move.chain, chain.proposed, changed});
+        state.proposals.push_back({move.chain, chain.proposed, changed});
     }
-    const View<const double, 3> found = state.sums.propose(proposals);
+    state.sums->start(state.proposals);
+    state.is_started = true;
     guard.keep();
-    return found;
+}
+
+View<const double, 3> ProfileSession::finish() {
+    State& state = *state_;
+    if (!state.is_started) throw UsageError("expected proposals that were started, found none");
+    state.is_started = false;
+    try {
+        return state.sums->finish();
+    } catch (...) {
+        for (const ProposedPositions& proposal : state.proposals)
+            state.chains[proposal.chain].drop_proposal();
+        throw;
+    }
 }
 
 void ProfileSession::accept(Index chain) {
     MonteCarloChain& of = chain_at(state_->chains, chain);
+    if (state_->is_started) finish();
     of.accept();
-    state_->sums.accept(chain);
+    state_->sums->accept(chain);
     if (state_->options.refresh > 0 && of.accepted_moves >= state_->options.refresh) refresh(chain);
 }
 
 void ProfileSession::reject(Index chain) { chain_at(state_->chains, chain).drop_proposal(); }
 
+bool ProfileSession::is_ready() { return !state_->is_started || state_->sums->is_ready(); }
+
+void ProfileSession::adopt(Index chain, const ProfileSession& from) {
+    State& state = *state_;
+    const State& other = *from.state_;
+    MonteCarloChain& of = chain_at(state.chains, chain);
+    const MonteCarloChain& one = chain_at(other.chains, chain);
+    if (state.model.q != other.model.q || state.model.types != other.model.types ||
+        state.model.pair_count() != other.model.pair_count() ||
+        state.sorted.order != other.sorted.order || state.first_sorted != other.first_sorted ||
+        state.options.gpu != other.options.gpu)
+        throw UsageError("expected a session of the same model, bodies and device, found another");
+    of.adopt(one);
+    state.sums->adopt(chain, *other.sums);
+}
+
 double ProfileSession::refresh(Index chain) {
     State& state = *state_;
     MonteCarloChain& of = chain_at(state.chains, chain);
+    if (state.is_started) finish();
     of.drop_proposal();
     const std::vector<double> ones(state.model.channel_count(), 1.0);
     const std::vector<double> before = combine(profile(chain), ones);
-    state.sums.refresh(chain, of.xyz);
+    state.sums->refresh(chain, of.xyz);
     of.accepted_moves = 0;
     const std::vector<double> after = combine(profile(chain), ones);
     double drift = 0.0;

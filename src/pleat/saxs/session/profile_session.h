@@ -12,11 +12,16 @@
 
 namespace pleat::saxs {
 
+class SharedGpu;
+
 struct ProfileSessionOptions {
     Precision precision = Precision::automatic;
     /// Number of accepted moves after which all sums of a chain are recomputed; 0: only by
     /// refresh().
     Index refresh = 1000;
+    /// A GPU that computes the proposals of several sessions together, always in float32; null:
+    /// only the context's device is used.
+    std::shared_ptr<SharedGpu> gpu = nullptr;
 };
 
 /// New positions of some scatterers of one chain.
@@ -55,11 +60,22 @@ public:
     /// move per chain. Valid until the next call. Drops earlier proposals of these chains; after an
     /// error they have none. Throws UsageError, InputError, DeviceError.
     View<const double, 3> propose(std::span<const Move> moves);
+    /// The two halves of propose(), for a thread that has other work while a GPU computes. finish()
+    /// throws UsageError if nothing was started.
+    void start(std::span<const Move> moves);
+    View<const double, 3> finish();
+    /// Whether finish() would return at once.
+    bool is_ready();
     /// Accepts a chain's proposal, and refreshes the sums if that is due. Throws UsageError if
     /// there is no proposal.
     void accept(Index chain);
-    /// Drops a chain's proposal; its state did not change.
+    /// Drops a chain's proposal, without waiting for it; its state did not change.
     void reject(Index chain);
+    /// Copies the accepted state of the same chain of another session, which must have the same
+    /// model, scales, bodies and device, and drops its own proposal. Afterwards both give the same
+    /// bits. The other session may compute proposals on another thread meanwhile, but not accept
+    /// one. Throws UsageError.
+    void adopt(Index chain, const ProfileSession& from);
     /// Computes all sums of a chain again. Returns the largest relative drift over q of the sum of
     /// its partial profiles.
     double refresh(Index chain);

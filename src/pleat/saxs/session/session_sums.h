@@ -1,11 +1,10 @@
-// Session sums: the sums over pairs of bodies of a session's chains.
+// Session sums: the sums over pairs of bodies of a session's chains, on the host or on a GPU.
 #pragma once
 
 #include <memory>
 #include <span>
-#include <vector>
 
-#include "pleat/core/array.h"
+#include "pleat/core/context.h"
 #include "pleat/saxs/debye/body_pairs.h"
 
 namespace pleat::saxs {
@@ -20,54 +19,59 @@ struct ProposedPositions {
     std::span<const BodyPair> changed;  ///< the pairs of bodies whose sums change
 };
 
-/// The sums and profiles of some chains, accepted and proposed, in the host's memory. Not
-/// thread-safe.
+/// The sums and profiles of some chains, accepted and proposed. Not thread-safe.
 class SessionSums {
 public:
-    /// `self_terms` [chain, channel pair, q]: terms i = j; `scales` [chain, channel with scales,
-    /// sorted scatterer], or empty. The model, `sorted` and `scales` must outlive it.
-    SessionSums(const Model& model, const SortedScatterers& sorted,
-                std::unique_ptr<BodyPairs> pairs, Array<double, 3> self_terms,
-                View<const float, 3> scales);
-
-    /// The partial profiles [proposal, channel pair, q] of proposals, at most one per chain, valid
-    /// until the next call. Throws DeviceError, Cancelled.
-    View<const double, 3> propose(std::span<const ProposedPositions> proposals);
+    virtual ~SessionSums() = default;
+    /// Starts computing proposals, at most one per chain; copies their positions. Throws
+    /// DeviceError, Cancelled.
+    virtual void start(std::span<const ProposedPositions> proposals) = 0;
+    /// Whether finish() would return at once.
+    virtual bool is_ready() { return true; }
+    /// The partial profiles [proposal, channel pair, q] of those proposals, valid until the next
+    /// start(). Throws DeviceError.
+    virtual View<const double, 3> finish() = 0;
     /// Accepts the last proposal of a chain. Proposals that are not accepted are dropped at the
     /// next one.
-    void accept(Index chain);
+    virtual void accept(Index chain) = 0;
     /// Computes all sums of a chain from its positions [axis, sorted scatterer].
-    void refresh(Index chain, View<const float, 2> xyz);
+    virtual void refresh(Index chain, View<const float, 2> xyz) = 0;
+    /// Takes over the accepted state of a chain of other sums of the same kind. On a GPU they then
+    /// share the accepted sums, and each has a place of its own for proposals.
+    virtual void adopt(Index chain, const SessionSums& from) = 0;
     /// The accepted partial profiles [channel pair, q].
-    View<const double, 2> profile(Index chain) const { return profiles_[chain]; }
-
-private:
-    /// The last proposal of a chain.
-    struct Pending {
-        std::vector<BodyPair> changed;
-        std::vector<double> sums, profile;  ///< of the changed pairs; of the chain
-    };
-
-    Index size() const { return self_terms_.extent(1) * self_terms_.extent(2); }
-    View<const float, 3> scales_of(Index chain) const;
-    std::int64_t pair_bytes(std::int32_t a, std::int32_t b) const;
-    void require_memory_for(const std::vector<PairJob>& jobs) const;
-    void evaluate(std::span<const ProposedPositions> proposals);
-    double* sums_of(Index chain, const BodyPair& pair);
-
-    const Model& model_;
-    const SortedScatterers& sorted_;
-    std::unique_ptr<BodyPairs> pairs_;
-    Index bodies_;
-    View<const float, 3> scales_;
-    Array<double, 3> self_terms_, profiles_;  ///< [chain, channel pair, q]
-    Array<double, 3> sums_;                   ///< [chain, pair of bodies, channel pair and q]
-    std::vector<Pending> pending_;
-    std::vector<PairJob> jobs_;
-    Array<double, 3> new_sums_, proposed_;  ///< [pair of bodies that changed; proposal] of a call
-    Array<float, 3> sent_, sent_scales_;    ///< of a call of several proposals
-    std::int64_t max_pair_bytes_ = 0;
+    virtual View<const double, 2> profile(Index chain) const = 0;
 };
+
+/// Sums in the host's memory that `pairs` computes; `self_terms` and `scales` as in
+/// SharedGpu::make_sums(). The model, `sorted` and `scales` must outlive it.
+std::unique_ptr<SessionSums> make_host_sums(const Model& model, const SortedScatterers& sorted,
+                                            std::unique_ptr<BodyPairs> pairs,
+                                            Array<double, 3> self_terms,
+                                            View<const float, 3> scales);
+
+/// One GPU, and the data that sessions of one model share on it. Sessions may belong to several
+/// threads: simultaneous proposals are computed together, with the same bits as separately.
+class SharedGpu {
+public:
+    virtual ~SharedGpu() = default;
+    /// Throws UsageError unless a session's scatterers are in this order.
+    virtual void check(const Model& model, const SortedScatterers& sorted) const = 0;
+    /// Sums of chains whose terms i = j are these, [chain, channel pair, q]; `scales` [chain,
+    /// channel with scales, sorted scatterer], empty if there are none. Throws DeviceError.
+    virtual std::unique_ptr<SessionSums> make_sums(View<const double, 3> self_terms,
+                                                   View<const float, 3> scales) = 0;
+};
+
+/// Maximum number of sessions that share a GPU at a time.
+inline constexpr Index kMaxSharedSessions = 256;
+
+/// Makes a shared GPU, in float32. `bodies` [scatterer], from 0. `few_moves`: whether only a few
+/// moves wait at a time, so that the latency of a move matters more than throughput; sums are then
+/// cut into smaller parts, whose last bits differ. Throws DeviceError if the GPU is missing or out
+/// of memory.
+std::shared_ptr<SharedGpu> make_shared_gpu(const Model& model, std::span<const std::int32_t> bodies,
+                                           int index, bool few_moves = false);
 
 /// Maximum bytes of a batch of sums with their pieces, unless one pair needs more.
 inline constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;

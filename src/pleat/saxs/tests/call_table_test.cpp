@@ -31,6 +31,48 @@ void meet(const Task& task, std::vector<std::vector<int>>& met) {
         }
 }
 
+// Types scatter in one channel or in both.
+TEST(ChainTable, HasEveryPairOfEachTwoChannelsOnceAndFitsAWarp) {
+    for (const auto& [scatterers, types, bodies] :
+         {std::array<Index, 3>{1, 1, 1}, {2, 1, 2}, {65, 1, 1}, {200, 21, 3}, {900, 2, 2}}) {
+        SCOPED_TRACE(std::to_string(scatterers) + " scatterers, " + std::to_string(bodies) +
+                     " bodies");
+        const SortedScatterers sorted = sorted_scatterers(scatterers, types, bodies);
+        std::vector<unsigned> channels;
+        for (Index type = 0; type < types; ++type)
+            channels.push_back(static_cast<unsigned>(type % 3) + 1);
+        const Index max_columns = scatterers == 900 ? 32 : cuda::kChainColumns;
+        const cuda::ChainTable table(sorted, channels, max_columns);
+        const auto count = static_cast<std::size_t>(scatterers);
+        // [channel and scatterer, channel and scatterer]
+        std::vector<std::vector<int>> met(2 * count, std::vector<int>(2 * count));
+        for (const cuda::ChainTask& task : table.tasks) {
+            EXPECT_LE(task.rows, cuda::kLanes);
+            EXPECT_LE(task.columns, max_columns);
+            const bool is_ordered = task.row_channel == task.column_channel;
+            for (int i = task.row; i < task.row + task.rows; ++i)
+                for (int j = task.column; j < task.column + task.columns; ++j) {
+                    if (task.overlaps != 0 && (is_ordered ? j <= i : j == i)) continue;
+                    const auto a = static_cast<std::size_t>(task.row_channel) * count +
+                                   static_cast<std::size_t>(i);
+                    const auto b = static_cast<std::size_t>(task.column_channel) * count +
+                                   static_cast<std::size_t>(j);
+                    ++met[std::min(a, b)][std::max(a, b)];
+                }
+        }
+        const auto scatters = [&](std::size_t n) {
+            return channels[static_cast<std::size_t>(table.type_of[n % count])] >> n / count & 1u;
+        };
+        for (std::size_t a = 0; a < met.size(); ++a)
+            for (std::size_t b = 0; b < met.size(); ++b)
+                ASSERT_EQ(met[a][b], a < b && a % count != b % count && scatters(a) && scatters(b))
+                    << a << ' ' << b;
+        ASSERT_EQ(static_cast<Index>(table.first_task.size()), bodies * (bodies + 1) / 2 + 1);
+        EXPECT_EQ(table.first_task.back(), static_cast<std::int32_t>(table.tasks.size()));
+        EXPECT_TRUE(std::is_sorted(table.first_task.begin(), table.first_task.end()));
+    }
+}
+
 TEST(CallTable, HasEveryPairOnceAndFitsAWarp) {
     for (const auto& [scatterers, types, bodies, warps] : {std::array<Index, 4>{1, 1, 1, 2112},
                                                            {2, 1, 1, 16},

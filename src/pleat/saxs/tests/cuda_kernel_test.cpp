@@ -18,6 +18,7 @@
 #include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/saxs/session/profile_session.h"
 #include "random_model.h"
+#include "shared_sessions.h"
 #include "turns.h"
 
 namespace pleat::saxs {
@@ -291,6 +292,73 @@ TEST_F(CudaKernel, CarriesSessionsInFloat64) {
         session.accept(chain);
     }
     for (Index chain = 0; chain < 2; ++chain) EXPECT_LE(session.refresh(chain), 1e-10);
+}
+
+TEST_F(CudaKernel, CarriesSessionsThatShareIt) {
+    const test::SharedShape shapes[] = {
+        {{.scatterers = 60, .types = 3, .q = 40, .frames = 70}, 3},
+        {{.scatterers = 300, .types = 9, .q = 52, .first = 0.01, .frames = 4}, 5},
+        {{.scatterers = 60, .types = 2, .q = 20, .even = false, .frames = 2}, 2},
+        {{.scatterers = 500,
+          .types = 6,
+          .channels = 2,
+          .scaled = 2,
+          .q = 51,
+          .shares_scales = true,
+          .frames = 5},
+         9}};
+    for (const test::SharedShape& of : shapes) {
+        const RandomScatterers given = random_scatterers(of.shape);
+        const auto gpu = make_shared_gpu(given.model, of.body_of(), 0);
+        ProfileSession session = test::shared_session(given, of.body_of(), gpu);
+        test::expect_right_profiles(session, given);
+        test::walk(session, of.body_of(), 100, 1);
+        test::expect_right_profiles(session, given);
+        for (Index chain = 0; chain < session.chain_count(); ++chain)
+            EXPECT_LE(session.refresh(chain), 1e-5);
+    }
+}
+
+// The sessions' kernel stays while there are requests, but leaves others their turn.
+TEST_F(CudaKernel, ComputesOtherProfilesBesideSessions) {
+    const test::SharedShape of{{.scatterers = 200, .types = 5, .q = 40, .frames = 3}, 4};
+    const RandomScatterers given = random_scatterers(of.shape);
+    const auto gpu = make_shared_gpu(given.model, of.body_of(), 0);
+    std::atomic<bool> ends = false;
+    std::vector<ProfileSession> sessions;
+    sessions.reserve(2);
+    for (int n = 0; n < 2; ++n) sessions.push_back(test::shared_session(given, of.body_of(), gpu));
+    std::vector<std::jthread> walks;
+    walks.reserve(sessions.size());
+    for (ProfileSession& session : sessions)
+        walks.emplace_back([&] {
+            while (!ends) test::walk(session, of.body_of(), 10, 1);
+        });
+    for (int n = 0; n < 5; ++n) {
+        const ProfileSession other = test::shared_session(given, of.body_of(), gpu);
+        test::expect_right_profiles(other, given);
+        const auto kernel = make_kernel(given.model, {}, on_gpu());
+        const auto reference = make_cpu_kernel(given.model, Precision::float64, {});
+        const Array<double, 3> found = profiles_of(*kernel, given.model, given.xyz, {}),
+                               expected = profiles_of(*reference, given.model, given.xyz, {});
+        for (Index k = 0; k < found.size(); ++k)
+            EXPECT_NEAR(found.data()[k] / expected.data()[k], 1, 1e-5);
+    }
+    ends = true;
+}
+
+TEST_F(CudaKernel, GivesSessionsOnThreadsTheBitsOfEachAlone) {
+    const test::SharedShape of{
+        {.scatterers = 200, .types = 5, .channels = 2, .scaled = 1, .q = 40, .frames = 3}, 4};
+    test::expect_bits_of_each_alone(
+        of, make_shared_gpu(random_scatterers(of.shape).model, of.body_of(), 0), 12, 200);
+}
+
+TEST_F(CudaKernel, SessionsAdoptChainsOfOneAnother) {
+    const test::SharedShape of{
+        {.scatterers = 200, .types = 5, .channels = 2, .scaled = 1, .q = 40, .frames = 3}, 4};
+    test::expect_bits_after_adopting(
+        of, make_shared_gpu(random_scatterers(of.shape).model, of.body_of(), 0), 300);
 }
 
 // Even without a GPU.

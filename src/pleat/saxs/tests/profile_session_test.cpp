@@ -10,6 +10,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "random_model.h"
+#include "shared_sessions.h"
 #include "turns.h"
 
 namespace pleat::saxs {
@@ -262,6 +263,37 @@ TEST(ProfileSession, GivesTheGradientOfChiSquare) {
     }
 }
 
+TEST(ProfileSession, FinishesWhatWasStarted) {
+    const RandomScatterers given = random_scatterers(kChain);
+    ProfileSession session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread()),
+        other(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
+    Sampler sampler(two_bodies(60), 8);
+    for (int step = 0; step < 6; ++step) {
+        const auto [moved, xyz] = sampler.move(session.positions(0));
+        const Move move{0, moved, xyz};
+        const std::vector<double> expected = copy(other.propose({&move, 1})[0]);
+        other.accept(0);
+        session.start({&move, 1});
+        if (step % 2 == 0) expect_same(session.finish()[0], expected);
+        session.accept(0);  // which finishes first
+        expect_same(session.profile(0), expected);
+    }
+}
+
+TEST(ProfileSession, SessionsAdoptChainsOfOneAnother) {
+    test::expect_bits_after_adopting(
+        {{.scatterers = 40, .types = 3, .channels = 2, .scaled = 1, .q = 20, .frames = 3}, 4}, {},
+        12);
+}
+
+TEST(ProfileSession, RefusesToAdoptChainsOfOtherModels) {
+    const RandomScatterers given = random_scatterers(kChain);
+    ProfileSession session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
+    const ProfileSession other(given.model, given.xyz, {}, {}, {}, one_thread());
+    EXPECT_THROW(session.adopt(0, other), UsageError);
+    EXPECT_THROW(session.adopt(1, session), UsageError);
+}
+
 TEST(ProfileSession, RefusesInvalidBodiesChainsAndMoves) {
     const RandomScatterers given = random_scatterers(kChain);
     EXPECT_THROW(ProfileSession(given.model, given.xyz, {}, std::vector<std::int32_t>(59), {}, {}),
@@ -271,6 +303,7 @@ TEST(ProfileSession, RefusesInvalidBodiesChainsAndMoves) {
         UsageError);
     ProfileSession session(given.model, given.xyz, {}, {}, {}, one_thread());
     EXPECT_THROW(session.accept(0), UsageError);
+    EXPECT_THROW(session.finish(), UsageError);
     Array<float, 2> xyz(Index{3}, Index{1});
     const std::vector<Index> wrong{60}, right{1};
     const auto propose = [&](Index chain, const std::vector<Index>& moved) {
