@@ -1,6 +1,6 @@
 // Times the moves of refine on a made protein of domains and linkers, as JSON.
 //
-// bench_refine DEVICE [SCATTERERS CONFORMATIONS [TOGETHER]]: moves a second of mode fit
+// bench_refine DEVICE [SCATTERERS CONFORMATIONS [TOGETHER [alone]]]: moves a second of mode fit
 // with profiles at 51 values of q, for at least this many beads and hydration sites, by default for
 // all cases that have a bar; proposals that overlaps reject count too. A second of CPU time is that
 // of all threads. TOGETHER: conformations in a call; "alone": calls of threads do not share kernels
@@ -146,17 +146,17 @@ nlohmann::ordered_json measure_stages(const ChainModel& chain, const Moves& move
                                       const ProfileModel& profile,
                                       const CurveLikelihood& likelihood, Index count,
                                       const Device& device) {
-    const auto profiles = make_profile_batch(profile, count, device);
+    ProfileBatch profiles(profile, count, device);
     Sterics sterics(chain, {});
     std::vector<Conformation> current(static_cast<std::size_t>(count), Conformation(chain)),
         proposed = current;
     std::vector<double> weights(current.size());
     for (std::size_t n = 0; n < current.size(); ++n) {
         current[n].set_angles(find_start(chain, moves, {}, 1, static_cast<Index>(n)));
-        profiles->start(static_cast<Index>(n), current[n]);
+        profiles.start(static_cast<Index>(n), current[n]);
     }
     for (std::size_t n = 0; n < current.size(); ++n)
-        weights[n] = likelihood.log_likelihood(profiles->profile(static_cast<Index>(n)));
+        weights[n] = likelihood.log_likelihood(profiles.profile(static_cast<Index>(n)));
     Stages stages;
     double made = 0, computed = 0;
     std::vector<std::size_t> allowed;
@@ -178,25 +178,25 @@ nlohmann::ordered_json measure_stages(const ChainModel& chain, const Moves& move
             made += 1;
             if (overlap.hard_pairs > 0) continue;
             allowed.push_back(n);
-            profiles->propose(static_cast<Index>(n), proposed[n]);
+            profiles.propose(static_cast<Index>(n), proposed[n]);
             stages.split("4 positions");
         }
         if (allowed.empty()) continue;
         stages.split(nullptr);
-        profiles->proposed_profile(static_cast<Index>(allowed.front()));
+        profiles.proposed_profile(static_cast<Index>(allowed.front()));
         stages.split("5 profiles");
         for (const std::size_t n : allowed) {
             computed += 1;
             const auto number = static_cast<Index>(n);
-            const double weight = likelihood.log_likelihood(profiles->proposed_profile(number));
+            const double weight = likelihood.log_likelihood(profiles.proposed_profile(number));
             stages.split("6 likelihood");
             Random random(8, number, step);
             if (std::log(1.0 - random.uniform()) + weights[n] <= weight) {
-                profiles->accept(number);
+                profiles.accept(number);
                 std::swap(current[n], proposed[n]);
                 weights[n] = weight;
             } else {
-                profiles->reject(number);
+                profiles.reject(number);
             }
             stages.split("7 accept");
         }
@@ -232,9 +232,10 @@ MadeProtein protein_of(Index scatterers, const std::vector<double>& q, const Con
     return protein;
 }
 
-/// `together`: conformations in a call; 0: as a run has it.
+/// `together`: conformations in a call; 0: as a run has it. `is_shared`: whether the calls of
+/// threads share kernels on a GPU.
 nlohmann::ordered_json measure(const Context& context, Index scatterers, Index conformations,
-                               Index together = 0) {
+                               Index together = 0, bool is_shared = true) {
     std::vector<double> q;
     q.reserve(51);
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
@@ -244,7 +245,8 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     options.moves = is_gpu ? 100 : 10;
     if (is_gpu) options.divide_for_gpu();
     if (together > 0) options.together = together;
-    const MadeProtein protein = protein_of(scatterers, q, context);
+    MadeProtein protein = protein_of(scatterers, q, context);
+    if (!is_shared) protein.profile.gpu = nullptr;
     const ChainModel& chain = protein.chain;
     const ProfileModel& profile = protein.profile;
     const Prior prior(chain, coil_tables());
@@ -252,26 +254,26 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     // The curve of a drawn conformation, with errors of 5 %.
     Conformation truth(chain);
     truth.set_angles(find_start(chain, moves, {}, 1, 1000));
-    const auto one = make_profile_batch(profile, 1, Device{});
-    one->start(0, truth);
+    ProfileBatch one(profile, 1, Device{});
+    one.start(0, truth);
     Profile curve;
     curve.q = q;
     for (Index k = 0; k < 51; ++k) {
-        curve.intensity.push_back(one->profile(0)(0, k));
+        curve.intensity.push_back(one.profile(0)(0, k));
         curve.sigma.push_back(0.05 * curve.intensity.back());
     }
     const CurveLikelihood likelihood(
         curve, q, {.model_error = 0.02, .correlation = 0.03, .c2 = {-2, -1, 0, 1, 2, 3, 4}});
     const auto make_targets = [&](Index count) {
-        const auto profiles = make_profile_batch(profile, count, context.device);
+        const auto profiles = std::make_shared<ProfileBatch>(profile, count, context.device);
         TargetBatch targets;
         for (Index n = 0; n < count; ++n)
             targets.push_back(std::make_unique<CurveTarget>(chain, profiles, n, likelihood));
         return targets;
     };
     double proposed = 0, accepted = 0;
-    const auto sample = [&](Index count) {
-        options.moves = count;
+    const auto sample = [&](Index moves_of_power) {
+        options.moves = moves_of_power;
         const Posterior found = sample_islands(
             chain, moves, make_targets, options, [](const Posterior&) { return true; }, "bench",
             context);
@@ -282,11 +284,10 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
         }
         return static_cast<double>(found.powers.size());
     };
-    const Index moves_of_power = options.moves;
     if (is_gpu) sample(1);  // loads the kernels
     const double start = now();
     const std::clock_t cpu_start = std::clock();
-    const double powers = sample(moves_of_power);
+    const double powers = sample(options.moves);
     // The pilot moves some 128 conformations as often as the others.
     const double made = proposed * (1 + 128.0 / static_cast<double>(options.count())),
                  seconds = now() - start,
@@ -305,6 +306,8 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
             {"conformations", options.count()},
             {"threads", resolve_threads(context)},
             {"together", options.together},
+            {"in_turn", options.in_turn},
+            {"shared", is_shared},
             {"powers", powers},
             {"accepted", accepted / proposed},
             {"seconds", seconds},
@@ -316,8 +319,8 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
 }  // namespace
 
 int main(int count, char** values) {
-    if (count != 2 && (count < 4 || count > 5)) {
-        std::cerr << "usage: bench_refine DEVICE [SCATTERERS CONFORMATIONS [TOGETHER]]\n";
+    if (count != 2 && (count < 4 || count > 6)) {
+        std::cerr << "usage: bench_refine DEVICE [SCATTERERS CONFORMATIONS [TOGETHER [alone]]]\n";
         return 2;
     }
     try {
@@ -325,9 +328,10 @@ int main(int count, char** values) {
         context.device = Device::parse(values[1]);
         if (count > 2) {
             const Index together = count > 4 ? std::stoll(values[4]) : 0;
-            std::cout
-                << measure(context, std::stoll(values[2]), std::stoll(values[3]), together).dump(1)
-                << std::endl;
+            std::cout << measure(context, std::stoll(values[2]), std::stoll(values[3]), together,
+                                 count < 6)
+                             .dump(1)
+                      << std::endl;
             return 0;
         }
         for (const auto& [scatterers, bar] : {std::array<Index, 2>{1888, 150000}, {200, 800000}}) {

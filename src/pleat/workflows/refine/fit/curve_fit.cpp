@@ -12,20 +12,21 @@
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
 #include "pleat/saxs/fit/fit.h"
-#include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/scatterer_positions.h"
-#include "pleat/saxs/session/profile_session.h"
 
 namespace pleat::refine {
 
 namespace {
 
 /// Divides pieces into bodies of whole pieces: pieces with few scatterers share a body with the
-/// next pieces, because each pair of bodies has a fixed cost.
-std::vector<std::int32_t> divide_into_bodies(const std::vector<Index>& piece_of, Index pieces) {
+/// next pieces, because each pair of bodies has a fixed cost; on a GPU it adds a row of results to
+/// copy to the host.
+std::vector<std::int32_t> divide_into_bodies(const std::vector<Index>& piece_of, Index pieces,
+                                             bool is_gpu) {
     constexpr Index kMinScatterers = 8;
-    const Index wanted = std::max<Index>(static_cast<Index>(piece_of.size()) / 64, kMinScatterers);
+    const Index wanted =
+        std::max<Index>(static_cast<Index>(piece_of.size()) / (is_gpu ? 8 : 64), kMinScatterers);
     std::vector<Index> counts(static_cast<std::size_t>(pieces));
     for (const Index piece : piece_of) ++counts[piece];
     std::vector<std::int32_t> body_of_piece(counts.size());
@@ -160,111 +161,58 @@ ProfileModel make_profile_model(const ChainModel& chain, const Conformation& ope
         piece_of.push_back(piece);
     }
     divide_shares(chain.piece_count(), result);
-    result.bodies = divide_into_bodies(piece_of, chain.piece_count());
+    result.bodies = divide_into_bodies(piece_of, chain.piece_count(),
+                                       context.device.kind == Device::Kind::cuda);
     // Beads scatter only in the first channel and sites only in the last, so they can share scales.
     result.model.scaled = {1, 2};
     result.scales = Array<float, 2>(Index{1}, found.scales.extent(2));
     std::copy_n(&found.scales(0, 0, 0), found.scales.extent(2), &result.scales(0, 0));
     std::fill_n(&result.scales(0, 0), result.beads, 1.0f);
+    if (context.device.kind == Device::Kind::cuda)
+        result.gpu = saxs::make_shared_gpu(result.model, result.bodies, context.device.index);
     return result;
 }
 
-namespace {
+ProfileBatch::ProfileBatch(const ProfileModel& model, Index conformations, const Device& device)
+    : model_(&model),
+      xyz_(conformations, Index{3}, model.model.scatterer_count()),
+      pieces_(static_cast<std::size_t>(conformations)),
+      proposals_(static_cast<std::size_t>(conformations)) {
+    context_.threads = 1;  // batches run beside one another
+    context_.device = device;
+}
 
-/// Profiles of which a move recomputes the pairs that it changes.
-class SessionBatch final : public ProfileBatch {
-public:
-    SessionBatch(const ProfileModel& model, Index conformations)
-        : model_(&model),
-          xyz_(conformations, Index{3}, model.model.scatterer_count()),
-          pieces_(static_cast<std::size_t>(conformations)),
-          proposals_(static_cast<std::size_t>(conformations)) {
-        context_.threads = 1;  // batches run beside one another
-    }
+saxs::ProfileSession& ProfileBatch::session() {
+    if (session_) return *session_;
+    Array<float, 3> scales(xyz_.extent(0), model_->scales.extent(0), model_->scales.extent(1));
+    for (Index n = 0; n < scales.extent(0); ++n)
+        std::copy(model_->scales.begin(), model_->scales.end(), scales.view()[n].data);
+    saxs::ProfileSessionOptions options{.refresh = 0};
+    if (context_.device.kind == Device::Kind::cuda) options.gpu = model_->gpu;
+    return session_.emplace(model_->model, xyz_.view(), scales.view(), model_->bodies, options,
+                            context_);
+}
 
-    void start(Index conformation, const Conformation& at) override {
-        if (session_) copy_positions();
-        session_.reset();
-        model_->write(at, xyz_.view()[conformation]);
-        std::vector<Transform>& pieces = pieces_[conformation];
-        pieces.clear();
-        for (Index piece = 0; piece < at.model().piece_count(); ++piece)
-            pieces.push_back(at.piece(piece));
-        proposals_[conformation].is_queued = false;
+void ProfileBatch::copy_positions(const saxs::ProfileSession& from) {
+    for (Index n = 0; n < xyz_.extent(0); ++n) {
+        const Array<float, 2> accepted = from.positions(n);
+        std::copy(accepted.begin(), accepted.end(), xyz_.view()[n].data);
     }
-    void propose(Index conformation, const Conformation& proposed) override;
-    void begin() override {
-        moves_.clear();
-        for (std::size_t n = 0; n < proposals_.size(); ++n) {
-            NotedProposal& proposal = proposals_[n];
-            if (!proposal.is_queued) continue;
-            proposal.is_queued = false;
-            proposal.number_in_call = -1;
-            if (proposal.moved.empty()) continue;
-            proposal.number_in_call = static_cast<Index>(moves_.size());
-            moves_.push_back({static_cast<Index>(n), proposal.moved, proposal.positions()});
-        }
-        if (!moves_.empty()) computed_profiles_ = session().propose(moves_);
-    }
-    View<const double, 2> proposed_profile(Index conformation) override {
-        const NotedProposal& proposal = proposals_[conformation];
-        if (proposal.is_queued) begin();
-        return proposal.number_in_call < 0 ? profile(conformation)
-                                           : computed_profiles_[proposal.number_in_call];
-    }
-    View<const double, 2> profile(Index conformation) override {
-        return session().profile(conformation);
-    }
-    void accept(Index conformation) override {
-        const NotedProposal& proposal = proposals_[conformation];
-        for (const auto& [piece, turn] : proposal.turns) pieces_[conformation][piece] = turn;
-        if (proposal.number_in_call >= 0) session().accept(conformation);
-    }
-    void reject(Index conformation) override {
-        NotedProposal& proposal = proposals_[conformation];
-        if (!proposal.is_queued && proposal.number_in_call >= 0) session().reject(conformation);
-        proposal.is_queued = false;
-    }
-    void refresh(Index conformation) override { session().refresh(conformation); }
+}
 
-private:
-    struct NotedProposal {
-        std::vector<Index> moved;                              ///< scatterers
-        std::vector<float> xyz;                                ///< [axis, index into `moved`]
-        std::vector<std::pair<std::size_t, Transform>> turns;  ///< pieces that moved
-        Index number_in_call = -1;  ///< its number in the last call; -1: nothing moved
-        bool is_queued = false;
+void ProfileBatch::start(Index conformation, const Conformation& at) {
+    if (session_) copy_positions(*session_);
+    session_.reset();
+    has_begun_computing_ = false;
+    model_->write(at, xyz_.view()[conformation]);
+    std::vector<Transform>& pieces = pieces_[conformation];
+    pieces.clear();
+    for (Index piece = 0; piece < at.model().piece_count(); ++piece)
+        pieces.push_back(at.piece(piece));
+    proposals_[conformation].is_queued = false;
+}
 
-        View<const float, 2> positions() const { return {xyz.data(), Index{3}, moved.size()}; }
-    };
-    saxs::ProfileSession& session() {
-        if (session_) return *session_;
-        Array<float, 3> scales(xyz_.extent(0), model_->scales.extent(0), model_->scales.extent(1));
-        for (Index n = 0; n < scales.extent(0); ++n)
-            std::copy(model_->scales.begin(), model_->scales.end(), scales.view()[n].data);
-        return session_.emplace(model_->model, xyz_.view(), scales.view(), model_->bodies,
-                                saxs::ProfileSessionOptions{.refresh = 0}, context_);
-    }
-    void copy_positions() {
-        for (Index n = 0; n < xyz_.extent(0); ++n) {
-            const Array<float, 2> accepted = session_->positions(n);
-            std::copy(accepted.begin(), accepted.end(), xyz_.view()[n].data);
-        }
-    }
-
-    const ProfileModel* model_;
-    Context context_;
-    Array<float, 3> xyz_;  ///< [conformation, axis, scatterer], with which the session starts
-    std::vector<std::vector<Transform>> pieces_;  ///< [conformation][piece], accepted
-    std::vector<NotedProposal> proposals_;        ///< [conformation]
-    std::vector<std::uint8_t> has_moved_;         ///< [piece], of a proposal
-    std::vector<std::size_t> moved_shares_;       ///< as ProfileModel::mixed, those that moved
-    std::vector<saxs::Move> moves_;               ///< of the last call
-    std::optional<saxs::ProfileSession> session_;
-    View<const double, 3> computed_profiles_;
-};
-
-void SessionBatch::propose(Index conformation, const Conformation& proposed) {
+void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
     NotedProposal& proposal = proposals_[conformation];
     const std::vector<Transform>& pieces = pieces_[conformation];
     proposal.turns.clear();
@@ -311,87 +259,54 @@ void SessionBatch::propose(Index conformation, const Conformation& proposed) {
     proposal.is_queued = true;
 }
 
-/// Whole profiles on a GPU.
-class FrameBatch final : public ProfileBatch {
-public:
-    FrameBatch(const ProfileModel& model, Index conformations, const Device& device)
-        : model_(&model),
-          xyz_(conformations, Index{3}, model.model.scatterer_count()),
-          scales_(conformations, model.scales.extent(0), model.scales.extent(1)),
-          computed_(conformations, model.model.pair_count(), model.model.q_count()),
-          accepted_(conformations, model.model.pair_count(), model.model.q_count()),
-          number_in_call_(static_cast<std::size_t>(conformations), -1),
-          starts_(number_in_call_.size(), 0) {
-        for (Index n = 0; n < conformations; ++n)
-            std::copy(model.scales.begin(), model.scales.end(), scales_.view()[n].data);
-        Context context;
-        context.threads = 1;  // batches run beside one another
-        context.device = device;
-        kernel_ = saxs::make_cuda_kernel(model.model, saxs::Precision::float32, context);
+void ProfileBatch::begin() {
+    moves_.clear();
+    for (std::size_t n = 0; n < proposals_.size(); ++n) {
+        NotedProposal& proposal = proposals_[n];
+        if (!proposal.is_queued) continue;
+        proposal.is_queued = false;
+        proposal.number_in_call = -1;
+        if (proposal.moved.empty()) continue;
+        proposal.number_in_call = static_cast<Index>(moves_.size());
+        moves_.push_back({static_cast<Index>(n), proposal.moved, proposal.positions()});
     }
+    if (moves_.empty()) return;
+    session().start(moves_);
+    has_begun_computing_ = true;
+}
 
-    void start(Index conformation, const Conformation& at) override {
-        queue(conformation, at);
-        starts_[conformation] = 1;
-    }
-    void propose(Index conformation, const Conformation& proposed) override {
-        if (starts_[conformation] != 0) begin();
-        queue(conformation, proposed);
-    }
-    void begin() override {
-        const auto count = static_cast<Index>(queued_.size());
-        if (count == 0) return;
-        const auto first = [&](auto& all) {
-            auto some = all.view();
-            some.extents[0] = count;
-            return some;
-        };
-        kernel_->profiles(first(xyz_), first(scales_), first(computed_));
-        for (Index n = 0; n < count; ++n) {
-            const Index conformation = queued_[n];
-            number_in_call_[conformation] = n;
-            if (std::exchange(starts_[conformation], 0) != 0) accept(conformation);
-        }
-        queued_.clear();
-    }
-    View<const double, 2> proposed_profile(Index conformation) override {
-        begin();
-        return computed_.view()[number_in_call_[conformation]];
-    }
-    View<const double, 2> profile(Index conformation) override {
-        begin();
-        return accepted_.view()[conformation];
-    }
-    void accept(Index conformation) override {
-        const View<const double, 2> from = computed_.view()[number_in_call_[conformation]];
-        std::copy(from.begin(), from.end(), accepted_.view()[conformation].data);
-    }
-    void reject(Index) override {}
-    void refresh(Index) override {}  // a profile depends on its positions alone
+void ProfileBatch::finish() {
+    if (has_begun_computing_) computed_profiles_ = session().finish();
+    has_begun_computing_ = false;
+}
 
-private:
-    void queue(Index conformation, const Conformation& at) {
-        model_->write(at, xyz_.view()[static_cast<Index>(queued_.size())]);
-        queued_.push_back(conformation);
-    }
+View<const double, 2> ProfileBatch::proposed_profile(Index conformation) {
+    const NotedProposal& proposal = proposals_[conformation];
+    if (proposal.is_queued) begin();
+    finish();
+    return proposal.number_in_call < 0 ? profile(conformation)
+                                       : computed_profiles_[proposal.number_in_call];
+}
 
-    const ProfileModel* model_;
-    std::unique_ptr<saxs::Kernel> kernel_;
-    Array<float, 3> xyz_, scales_;       ///< [place in the call, axis or channel, scatterer]
-    Array<double, 3> computed_;          ///< [place in the call, channel pair, q]
-    Array<double, 3> accepted_;          ///< [conformation, channel pair, q]
-    std::vector<Index> queued_;          ///< [place in the call]: conformation
-    std::vector<Index> number_in_call_;  ///< [conformation]: its place in the last call
-    std::vector<std::uint8_t> starts_;   ///< [conformation]: whether its state is queued
-};
+View<const double, 2> ProfileBatch::profile(Index conformation) {
+    return session().profile(conformation);
+}
 
-}  // namespace
+void ProfileBatch::accept(Index conformation) {
+    const NotedProposal& proposal = proposals_[conformation];
+    for (const auto& [piece, turn] : proposal.turns) pieces_[conformation][piece] = turn;
+    if (proposal.number_in_call >= 0) session().accept(conformation);
+}
 
-std::shared_ptr<ProfileBatch> make_profile_batch(const ProfileModel& model, Index conformations,
-                                                 const Device& device) {
-    if (device.kind == Device::Kind::cuda)
-        return std::make_shared<FrameBatch>(model, conformations, device);
-    return std::make_shared<SessionBatch>(model, conformations);
+void ProfileBatch::reject(Index conformation) {
+    NotedProposal& proposal = proposals_[conformation];
+    if (!proposal.is_queued && proposal.number_in_call >= 0) session().reject(conformation);
+    proposal.is_queued = false;
+}
+
+void ProfileBatch::refresh(Index conformation) {
+    finish();
+    session().refresh(conformation);
 }
 
 CurveTarget::CurveTarget(const ChainModel& chain, std::shared_ptr<ProfileBatch> profiles,
@@ -473,7 +388,7 @@ CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const 
 }
 
 TargetBatch CurveFitSetup::make_targets(Index conformations) const {
-    const auto profiles = make_profile_batch(model_, conformations, device_);
+    const auto profiles = std::make_shared<ProfileBatch>(model_, conformations, device_);
     TargetBatch targets;
     for (Index n = 0; n < conformations; ++n)
         targets.push_back(std::make_unique<CurveTarget>(*chain_, profiles, n, *likelihood_));

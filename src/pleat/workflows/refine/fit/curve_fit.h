@@ -12,6 +12,8 @@
 #include "pleat/core/context.h"
 #include "pleat/core/notes.h"
 #include "pleat/saxs/debye/debye.h"
+#include "pleat/saxs/session/profile_session.h"
+#include "pleat/saxs/session/session_sums.h"
 #include "pleat/workflows/refine/chain/chain_model.h"
 #include "pleat/workflows/refine/fit/curve_likelihood.h"
 #include "pleat/workflows/refine/moves/moves.h"
@@ -48,6 +50,9 @@ struct ProfileModel {
     std::vector<Share> shares;                         ///< by scatterer
     std::vector<PieceScatterers> scatterers_of_piece;  ///< [piece]: scatterers in that piece alone
     std::vector<std::size_t> mixed;  ///< the first shares of scatterers in several pieces
+    /// With a GPU: the object that computes the profiles of all conformations on it.
+    std::shared_ptr<saxs::SharedGpu> gpu;
+
     /// Positions [axis, scatterer] in a conformation.
     void write(const Conformation& conformation, View<float, 2> positions) const;
     /// The position of the scatterer whose shares begin there.
@@ -66,31 +71,56 @@ struct ProfileModel {
 ProfileModel make_profile_model(const ChainModel& chain, const Conformation& open,
                                 const std::vector<double>& q, const Context& context);
 
-/// The profiles of conformations and of their proposals. Not thread-safe.
+/// Conformations whose proposals are computed in one call of a ProfileSession: several on a GPU,
+/// which one alone would not fill. Not thread-safe.
 class ProfileBatch {
 public:
-    virtual ~ProfileBatch() = default;
+    /// The model must outlive it.
+    ProfileBatch(const ProfileModel& model, Index conformations, const Device& device);
 
     /// Sets a conformation's state. All must be set before the first profile.
-    virtual void start(Index conformation, const Conformation& at) = 0;
+    void start(Index conformation, const Conformation& at);
     /// Queues a proposal, which the next call of begin() or proposed_profile() computes with all
     /// queued ones.
-    virtual void propose(Index conformation, const Conformation& proposed) = 0;
-    /// Computes the queued proposals.
-    virtual void begin() = 0;
+    void propose(Index conformation, const Conformation& proposed);
+    /// Starts computing the queued proposals; on a GPU it returns before they are finished.
+    void begin();
     /// Partial profiles [channel pair, q] of a proposal; valid until the next computation.
-    virtual View<const double, 2> proposed_profile(Index conformation) = 0;
-    virtual View<const double, 2> profile(Index conformation) = 0;
-    virtual void accept(Index conformation) = 0;
-    virtual void reject(Index conformation) = 0;
+    View<const double, 2> proposed_profile(Index conformation);
+    View<const double, 2> profile(Index conformation);
+    void accept(Index conformation);
+    /// Drops a proposal, without waiting for it if it is not computed yet.
+    void reject(Index conformation);
     /// Computes a conformation's profile again from its positions.
-    virtual void refresh(Index conformation) = 0;
-};
+    void refresh(Index conformation);
 
-/// On a CPU a move recomputes the pairs that it changes; on a GPU a call computes the whole
-/// profiles of all proposals. The model must outlive it. Throws DeviceError.
-std::shared_ptr<ProfileBatch> make_profile_batch(const ProfileModel& model, Index conformations,
-                                                 const Device& device);
+private:
+    struct NotedProposal {
+        std::vector<Index> moved;                              ///< scatterers
+        std::vector<float> xyz;                                ///< [axis, index into `moved`]
+        std::vector<std::pair<std::size_t, Transform>> turns;  ///< pieces that moved
+        Index number_in_call = -1;  ///< its number in the last call; -1: nothing moved
+        bool is_queued = false;
+
+        View<const float, 2> positions() const { return {xyz.data(), Index{3}, moved.size()}; }
+    };
+    saxs::ProfileSession& session();
+    /// Waits for what was begun.
+    void finish();
+    void copy_positions(const saxs::ProfileSession& from);
+
+    const ProfileModel* model_;
+    Context context_;
+    Array<float, 3> xyz_;  ///< [conformation, axis, scatterer], with which the session starts
+    std::vector<std::vector<Transform>> pieces_;  ///< [conformation][piece], accepted
+    std::vector<NotedProposal> proposals_;        ///< [conformation]
+    std::vector<std::uint8_t> has_moved_;         ///< [piece], of a proposal
+    std::vector<std::size_t> moved_shares_;       ///< as ProfileModel::mixed, those that moved
+    std::vector<saxs::Move> moves_;               ///< of the last call
+    std::optional<saxs::ProfileSession> session_;
+    View<const double, 3> computed_profiles_;
+    bool has_begun_computing_ = false;  ///< and proposed_profile() must wait for the end
+};
 
 /// The target of a conformation: ln w = -overlap energy + beta ln L(profile). Overlaps are found
 /// first; the profile of a conformation that they exclude is not computed.
@@ -102,6 +132,7 @@ public:
 
     void start(const Conformation& at) override;
     bool prepare(const Conformation& proposed) override;
+    void begin() override { profiles_->begin(); }
     double prepared_log_weight() override;
     void accept() override;
     void reject() override { profiles_->reject(in_batch_); }

@@ -85,7 +85,7 @@ public:
           problem_(std::move(problem)),
           context_(context),
           threads_(resolve_threads(context)),
-          targets_(static_cast<std::size_t>(threads_)),
+          batches_(static_cast<std::size_t>(threads_)),
           hinges_(model.hinge_count()),
           powers_{{}} {}
 
@@ -268,15 +268,15 @@ private:
     /// Moves all conformations at a power, and computes their fits, all numbers of them if
     /// `has_fits`. Returns the moves made.
     MoveCounts move_all(const Power& power, Index first_step, Index moves, bool has_fits) {
-        const Index count = rows_.extent(0), size = options_.together;
+        const Index count = rows_.extent(0), size = options_.together * options_.in_turn;
         const RankRows own(context_);
         const Index units = (count + size - 1) / size;
         std::vector<std::uint8_t> has_row(static_cast<std::size_t>(count));
         parallel_for(threads_, own.count_of(units), [&](Index n, int thread) {
             const Index first = own.row(n) * size, here = std::min(size, count - first);
             std::fill_n(has_row.begin() + first, here, std::uint8_t{1});
-            move_together(power, first, here, first_step, moves, has_fits,
-                          targets_[static_cast<std::size_t>(thread)]);
+            move_unit(power, first, here, first_step, moves, has_fits,
+                      batches_[static_cast<std::size_t>(thread)]);
         });
         all_gather_rows(context_, rows_.view(), has_row);
         MoveCounts made;
@@ -288,28 +288,45 @@ private:
         return made;
     }
 
-    /// Conformations [first, first + count), whose profiles are computed together.
-    void move_together(const Power& power, Index first, Index count, Index first_step, Index moves,
-                       bool has_fits, TargetBatch& targets) {
-        if (targets.empty()) targets = make_targets_(options_.together);
-        std::vector<Sampler> samplers;
-        for (Index n = 0; n < options_.together; ++n) {
-            // If there are fewer, the others are copies of the first, which do not move.
-            const Index row = first + (n < count ? n : 0);
-            targets[n]->set_beta(power.beta);
-            samplers.emplace_back(moves_, *targets[n], model_, context_.seed, chain_of(row));
-            samplers.back().settings = power.settings;
-            samplers.back().start({&rows_(row, 0), &rows_(row, 0) + hinges_});
+    /// Conformations [first, first + count), in parts that are computed together.
+    void move_unit(const Power& power, Index first, Index count, Index first_step, Index moves,
+                   bool has_fits, std::vector<TargetBatch>& batches) {
+        while (std::ssize(batches) * options_.together < count)
+            batches.push_back(make_targets_(options_.together));
+        std::vector<std::vector<Sampler>> parts;
+        for (Index part = 0; part * options_.together < count; ++part) {
+            std::vector<Sampler>& samplers = parts.emplace_back();
+            for (Index n = 0; n < options_.together; ++n) {
+                // A part that is not full moves copies of its first conformation, which are lost.
+                const Index at = part * options_.together + n, row = first + (at < count ? at : 0);
+                SamplingTarget& target = *batches[static_cast<std::size_t>(part)][n];
+                target.set_beta(power.beta);
+                samplers.emplace_back(moves_, target, model_, context_.seed, chain_of(row));
+                samplers.back().settings = power.settings;
+                samplers.back().start({&rows_(row, 0), &rows_(row, 0) + hinges_});
+            }
         }
-        samplers.erase(samplers.begin() + count, samplers.end());
-        std::vector<Sampler*> proposing;
-        for (Index step = step_of(first_step); step < step_of(first_step) + moves; ++step) {
-            proposing.clear();
-            for (Sampler& sampler : samplers)
-                if (sampler.propose(step)) proposing.push_back(&sampler);
-            for (Sampler* const sampler : proposing) sampler->accept_or_reject();
-        }
-        for (Index n = 0; n < count; ++n) write_row(samplers[n], has_fits, &rows_(first + n, 0));
+        make_moves(parts, step_of(first_step), moves);
+        for (Index n = 0; n < count; ++n)
+            write_row(parts[n / options_.together][n % options_.together], has_fits,
+                      &rows_(first + n, 0));
+    }
+
+    /// Moves of one part are prepared while those of other parts are computed.
+    static void make_moves(std::vector<std::vector<Sampler>>& parts, Index first, Index count) {
+        std::vector<std::vector<Sampler*>> proposing(parts.size());
+        const auto accept_or_reject = [](std::vector<Sampler*>& samplers) {
+            for (Sampler* const sampler : samplers) sampler->accept_or_reject();
+            samplers.clear();
+        };
+        for (Index step = first; step < first + count; ++step)
+            for (std::size_t part = 0; part < parts.size(); ++part) {
+                accept_or_reject(proposing[part]);
+                for (Sampler& sampler : parts[part])
+                    if (sampler.propose(step)) proposing[part].push_back(&sampler);
+                if (!proposing[part].empty()) proposing[part].front()->target().begin();
+            }
+        for (std::vector<Sampler*>& samplers : proposing) accept_or_reject(samplers);
     }
 
     void write_row(const Sampler& sampler, bool has_fits, double* to) const {
@@ -354,7 +371,7 @@ private:
     const std::string problem_;
     const Context& context_;
     const int threads_;
-    std::vector<TargetBatch> targets_;  ///< [thread]
+    std::vector<std::vector<TargetBatch>> batches_;  ///< [thread][part]
     const Index hinges_;
     std::vector<Power> powers_;         ///< those found; the first is 0
     Index repeat_ = -1, stage_ = 0;     ///< what comes next; -1: the pilot
@@ -368,8 +385,9 @@ private:
 }  // namespace
 
 void IslandOptions::divide_for_gpu() {
-    constexpr Index kThreads = 16, kMaxTogether = 64;
-    together = std::clamp<Index>(count() / kThreads, 1, kMaxTogether);
+    constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16;
+    in_turn = std::clamp<Index>(count() / kThreads, 1, kMaxInTurn);
+    together = std::clamp<Index>(count() / (in_turn * kThreads), 1, kMaxTogether);
 }
 
 Posterior sample_islands(const ChainModel& model, const Moves& moves,

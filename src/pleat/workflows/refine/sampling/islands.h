@@ -20,6 +20,7 @@ struct IslandOptions {
     /// How often all of it is made again, each time with twice the moves, until it is enough.
     Index doublings = 0;
     Index together = 1;  ///< conformations whose profiles are computed in one call
+    Index in_turn = 1;   ///< such calls of a thread, which prepares one while another is computed
 
     Index count() const { return islands * particles; }
     /// Divides the conformations for a GPU: for 16 threads, whatever their number, so that results

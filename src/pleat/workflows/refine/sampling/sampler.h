@@ -27,6 +27,9 @@ public:
     /// Returns false if a proposal is not allowed; otherwise prepared_log_weight() follows, and
     /// then accept() or reject().
     virtual bool prepare(const Conformation& proposed) = 0;
+    /// Starts computing what was prepared, for all conformations that are computed together.
+    /// Optional.
+    virtual void begin() {}
     /// The logarithm of the weight of the prepared conformation.
     virtual double prepared_log_weight() = 0;
     virtual void accept() {}

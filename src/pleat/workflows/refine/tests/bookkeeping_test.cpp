@@ -51,7 +51,7 @@ TEST(Bookkeeping, AChainWithoutRefreshKeepsItsProfileEnergyAndBonds) {
     const ProfileModel model = make_profile_model(hinge.chain, hinge.draw(0), hinge.q, {});
     const CurveLikelihood likelihood(hinge.curve_of(hinge.draw(1), model, true), hinge.q,
                                      {.c2 = {0, 1, 2}});
-    const auto batch = make_profile_batch(model, 1, Device{});
+    const auto batch = std::make_shared<ProfileBatch>(model, 1, Device{});
     CurveTarget target(hinge.chain, batch, 0, likelihood);
     target.set_beta(0.05);
     Sampler sampler(hinge.moves, target, hinge.chain, 2, 0);
@@ -98,30 +98,30 @@ TEST(Bookkeeping, AChainOfAPoolKeepsItsEnergyAndItsPositions) {
 TEST(Bookkeeping, ARefreshKeepsWhatWasBegun) {
     const Hinge174 hinge;
     const ProfileModel model = make_profile_model(hinge.chain, hinge.draw(0), hinge.q, {});
-    const auto batch = make_profile_batch(model, 2, Device{});
+    ProfileBatch batch(model, 2, Device{});
     const Conformation start = hinge.draw(1), other = hinge.draw(2);
-    for (const Index n : {0, 1}) batch->start(n, start);
+    for (const Index n : {0, 1}) batch.start(n, start);
     const auto values = [](View<const double, 2> profile) {
         return std::vector<double>(profile.begin(), profile.end());
     };
-    const std::vector<double> accepted = values(batch->profile(0));
-    batch->propose(0, other);
-    const std::vector<double> proposed = values(batch->proposed_profile(0));
+    const std::vector<double> accepted = values(batch.profile(0));
+    batch.propose(0, other);
+    const std::vector<double> proposed = values(batch.proposed_profile(0));
     EXPECT_NE(proposed, accepted);
-    batch->reject(0);
+    batch.reject(0);
     // Another conformation's.
-    batch->propose(0, other);
-    batch->begin();
-    batch->refresh(1);
-    EXPECT_EQ(values(batch->proposed_profile(0)), proposed);
-    batch->reject(0);
+    batch.propose(0, other);
+    batch.begin();
+    batch.refresh(1);
+    EXPECT_EQ(values(batch.proposed_profile(0)), proposed);
+    batch.reject(0);
     // Its own, which was dropped before the end; nothing moves in the next one.
-    batch->propose(0, other);
-    batch->begin();
-    batch->reject(0);
-    batch->refresh(0);
-    batch->propose(0, start);
-    EXPECT_EQ(values(batch->proposed_profile(0)), accepted);
+    batch.propose(0, other);
+    batch.begin();
+    batch.reject(0);
+    batch.refresh(0);
+    batch.propose(0, start);
+    EXPECT_EQ(values(batch.proposed_profile(0)), accepted);
 }
 
 }  // namespace

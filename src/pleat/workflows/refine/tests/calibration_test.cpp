@@ -46,9 +46,9 @@ struct TwoHelices {
     }
 
     std::vector<double> intensity_of(const Conformation& at, double contrast) const {
-        const auto batch = make_profile_batch(profile, 1, Device{});
-        batch->start(0, at);
-        const View<const double, 2> partial = batch->profile(0);
+        ProfileBatch batch(profile, 1, Device{});
+        batch.start(0, at);
+        const View<const double, 2> partial = batch.profile(0);
         std::vector<double> intensity;
         for (Index k = 0; k < partial.extent(1); ++k)
             intensity.push_back(partial(0, k) + contrast * partial(1, k) +
@@ -107,7 +107,7 @@ std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, Ind
         const CurveLikelihood likelihood(curve, two.q,
                                          {.model_error = 0, .correlation = 0.03, .c2 = two.c2});
         const auto with_curve = [&](Index count) {
-            const auto profiles = make_profile_batch(two.profile, count, Device{});
+            const auto profiles = std::make_shared<ProfileBatch>(two.profile, count, Device{});
             TargetBatch targets;
             for (Index n = 0; n < count; ++n)
                 targets.push_back(

@@ -27,8 +27,8 @@ using test::structure;
 /// The only target of a batch.
 std::unique_ptr<SamplingTarget> single_target(const Hinge174& hinge, const ProfileModel& model,
                                               const CurveLikelihood& likelihood) {
-    return std::make_unique<CurveTarget>(hinge.chain, make_profile_batch(model, 1, Device{}), 0,
-                                         likelihood);
+    return std::make_unique<CurveTarget>(
+        hinge.chain, std::make_shared<ProfileBatch>(model, 1, Device{}), 0, likelihood);
 }
 
 void start(SamplingTarget& target, const Conformation& at) {

@@ -127,30 +127,31 @@ TEST(Islands, HaveTheSameBitsHoweverThreadsAndCallsDivideThem) {
     const Profile curve = hinge.curve_of(hinge.draw(1), model, true);
     const CurveFitSetup setup(hinge.chain, hinge.moves, {.curve = &curve}, {}, {});
     std::vector<double> first;
-    for (const auto& [threads, together] :
-         std::vector<std::array<int, 2>>{{1, 1}, {3, 1}, {2, 4}, {1, 7}}) {
+    for (const auto& [threads, together, in_turn] :
+         std::vector<std::array<int, 3>>{{1, 1, 1}, {3, 1, 3}, {2, 4, 2}, {1, 7, 1}}) {
         Context context;
         context.threads = threads;
         const Posterior found = sample_islands(
             hinge.chain, hinge.moves, [&](Index count) { return setup.make_targets(count); },
-            {.islands = 4, .particles = 4, .moves = 5, .together = together},
+            {.islands = 4, .particles = 4, .moves = 5, .together = together, .in_turn = in_turn},
             [](const Posterior&) { return true; }, "divided", context);
         std::vector<double> all(found.angles.begin(), found.angles.end());
         all.insert(all.end(), found.fits.begin(), found.fits.end());
         if (first.empty()) first = all;
-        EXPECT_EQ(all, first) << together << " together";
+        EXPECT_EQ(all, first) << together << " together, " << in_turn << " in turn";
     }
 }
 
 TEST(IslandOptions, DivideConformationsForAGpu) {
-    const auto together = [](Index particles) {
+    const auto divided = [](Index particles) {
         IslandOptions options{.islands = 16, .particles = particles};
         options.divide_for_gpu();
-        return options.together;
+        return std::pair(options.together, options.in_turn);
     };
-    EXPECT_EQ(together(1), 1);
-    EXPECT_EQ(together(4), 4);
-    EXPECT_EQ(together(10000), 64);
+    EXPECT_EQ(divided(1), std::pair(Index{1}, Index{1}));
+    EXPECT_EQ(divided(4), std::pair(Index{1}, Index{4}));
+    EXPECT_EQ(divided(64), std::pair(Index{16}, Index{4}));
+    EXPECT_EQ(divided(10000), std::pair(Index{16}, Index{4}));
 }
 
 TEST(ResidualTest, PassesNoiseAndFindsBothKindsOfMisfit) {
