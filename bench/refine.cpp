@@ -272,8 +272,8 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
         return targets;
     };
     double proposed = 0, accepted = 0;
-    const auto sample = [&](Index moves_of_power) {
-        options.moves = moves_of_power;
+    const auto sample = [&](Index count) {
+        options.moves = count;
         const Posterior found = sample_islands(
             chain, moves, make_targets, options, [](const Posterior&) { return true; }, "bench",
             context);
@@ -284,10 +284,11 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
         }
         return static_cast<double>(found.powers.size());
     };
+    const Index moves_of_power = options.moves;
     if (is_gpu) sample(1);  // loads the kernels
     const double start = now();
     const std::clock_t cpu_start = std::clock();
-    const double powers = sample(options.moves);
+    const double powers = sample(moves_of_power);
     // The pilot moves some 128 conformations as often as the others.
     const double made = proposed * (1 + 128.0 / static_cast<double>(options.count())),
                  seconds = now() - start,
