@@ -193,6 +193,49 @@ TEST(DistanceMoves, AreRejectedWhereNoTurnOrNoWayBackExists) {
     EXPECT_GT(rejected(1.5), 100);
 }
 
+/// Four torsions with axes and ends anywhere in a cube.
+TorsionPath any_path(Random& random) {
+    const auto anywhere = [&] { return Vector{random.normal(), random.normal(), random.normal()}; };
+    TorsionPath path{anywhere(), anywhere(), {}};
+    for (int n = 0; n < 4; ++n) path.torsions.push_back({anywhere(), unit(anywhere())});
+    return path;
+}
+
+TorsionPath turned(const TorsionPath& path, const Turns& turns) {
+    TorsionPath result = path;
+    Transform before;
+    for (std::size_t n = 0; n < path.torsions.size(); ++n) {
+        const auto& [origin, axis] = path.torsions[n];
+        result.torsions[n] = {before(origin), before.turned(axis)};
+        before = before * rotation_about(origin, axis, turns[n]);
+    }
+    result.last = before(path.last);
+    return result;
+}
+
+TEST(DistanceMoves, LeadBackByTheSameStep) {
+    constexpr double kWidth = 1;
+    int found = 0;
+    for (Index n = 0; n < 5000; ++n) {
+        Random random(8, 0, n);
+        const TorsionPath path = any_path(random);
+        const Turns normal = {random.normal(), random.normal(), random.normal(), random.normal()};
+        const auto step = distance_step(path, normal, kWidth);
+        if (!step) continue;
+        ++found;
+        // The part along the gradient does not count.
+        Turns back;
+        for (std::size_t k = 0; k < kMaxTurning; ++k) back[k] = -step->turns[k] / kWidth;
+        const auto returned = distance_step(turned(path, step->turns), back, kWidth);
+        ASSERT_TRUE(returned) << n;
+        for (std::size_t k = 0; k < 4; ++k)
+            EXPECT_NEAR(returned->turns[k], -step->turns[k], 1e-4) << n;
+        EXPECT_NEAR(returned->log_ratio, -step->log_ratio, 1e-3) << n;
+    }
+    EXPECT_GT(found, 1000);
+    EXPECT_LT(found, 4900);
+}
+
 TEST(DistanceMoves, AreRejectedWhereTheDistanceDoesNotChangeWithTheTorsions) {
     const Turns normal = {1, -1, 0.5, 0.2};
     TorsionPath path{{}, {10, 0, 0}, {}};
