@@ -52,13 +52,19 @@ struct TwoStrands {
     /// The derivatives of the distance by the hinges whose angle `change` is not 0, by differences.
     Angles gradient(const Angles& angles, const Angles& change) const {
         constexpr double kStep = 1e-5;
-        Angles result(angles.size());
+        Angles result(angles.size()), moved = angles;
+        Conformation conformation = at(angles);
+        const auto distance_at = [&](std::size_t n, double angle) {
+            moved[n] = angle;
+            conformation.set_angles(moved);
+            return distance_of(conformation);
+        };
         for (std::size_t n = 0; n < angles.size(); ++n) {
             if (change[n] == 0) continue;
-            Angles less = angles, more = angles;
-            less[n] -= kStep;
-            more[n] += kStep;
-            result[n] = (distance_of(at(more)) - distance_of(at(less))) / (2 * kStep);
+            const double more = distance_at(n, angles[n] + kStep),
+                         less = distance_at(n, angles[n] - kStep);
+            result[n] = (more - less) / (2 * kStep);
+            moved[n] = angles[n];
         }
         return result;
     }
