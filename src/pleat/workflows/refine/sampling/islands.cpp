@@ -87,7 +87,7 @@ public:
           threads_(resolve_threads(context)),
           batches_(static_cast<std::size_t>(threads_)),
           hinges_(model.hinge_count()),
-          powers_{{}} {}
+          powers_{{0, {.distance_share = kDistanceShare}}} {}
 
     /// One power of the pilot or of all islands.
     Step advance() {
@@ -157,8 +157,10 @@ public:
             throw InputError(
                 "expected the state of as many conformations and angles, found another");
         powers_.resize(powers.size());
-        for (std::size_t n = 0; n < powers.size(); ++n)
+        for (std::size_t n = 0; n < powers.size(); ++n) {
             powers_[n] = {powers[n], read_settings(&settings[n * kMoveWidths])};
+            powers_[n].settings.distance_share = kDistanceShare;
+        }
         std::copy(proposed.begin(), proposed.end(), counts_.proposed.begin());
         std::copy(accepted.begin(), accepted.end(), counts_.accepted.begin());
         rows_ = Array<double, 2>(count, hinges_ + kNumbers);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <numeric>
 
 #include "pleat/core/error.h"
 
@@ -19,16 +18,16 @@ constexpr double kWide = 1;        // radians: pivots with which redraws have th
 constexpr double kMinShare = 0.1;  // of it, with narrow ones
 
 MoveKind choose_kind(const MoveSettings& settings, const Moves& moves, Random& random) {
-    std::array<double, kMoveKinds> shares = settings.kind_shares;
+    if (moves.has_distance_moves() && settings.distance_share > 0 &&
+        random.uniform() < settings.distance_share)
+        return MoveKind::distance;
+    const auto& shares = settings.kind_shares;
     // If the curve allows only narrow pivots, it rejects almost all redraws.
-    const double wide = std::clamp(settings.pivot_width / kWide, kMinShare, 1.0);
-    shares[1] *= wide;
-    if (!moves.has_crankshafts()) shares[2] = 0;
-    shares[3] *= moves.has_distance_moves() ? 1 - wide : 0.0;
-    double at = random.uniform() * std::accumulate(shares.begin(), shares.end(), 0.0);
-    for (std::size_t kind = 0; kind < kMoveKinds; at -= shares[kind++])
-        if (at < shares[kind]) return static_cast<MoveKind>(kind);
-    return MoveKind::pivot;
+    const double crankshafts = moves.has_crankshafts() ? shares[2] : 0.0,
+                 redraws = shares[1] * std::clamp(settings.pivot_width / kWide, kMinShare, 1.0);
+    const double at = random.uniform() * (shares[0] + redraws + crankshafts);
+    if (at < shares[0]) return MoveKind::pivot;
+    return at < shares[0] + redraws ? MoveKind::redraw : MoveKind::crankshaft;
 }
 
 MoveProposal propose(const Moves& moves, MoveKind kind, const Conformation& from,
@@ -126,8 +125,7 @@ void adapt(MoveSettings& settings, MoveCounts& counts) {
     };
     change(MoveKind::pivot, settings.pivot_width, 0.2, 0.5);
     change(MoveKind::crankshaft, settings.crankshaft_width, 0.2, 0.5);
-    // Some of its windows of torsions allow much wider steps than others.
-    change(MoveKind::distance, settings.distance_width, 0.1, 0.2);
+    change(MoveKind::distance, settings.distance_width, 0.2, 0.4);
 }
 
 std::vector<double> find_start(const ChainModel& model, const Moves& moves, StericOptions options,

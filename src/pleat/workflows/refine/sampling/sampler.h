@@ -74,10 +74,14 @@ private:
 /// How conformations move: what burn-in and pilots adapt.
 struct MoveSettings {
     double pivot_width = 0.5, crankshaft_width = 0.5, distance_width = 0.2;  ///< radians
-    /// By MoveKind. If pivots are narrower than 1 radian, they and distance moves replace redraws,
-    /// of which at least a tenth remain; with wider pivots there are no distance moves.
-    std::array<double, kMoveKinds> kind_shares = {0.4, 0.4, 0.2, 0.7};
+    double distance_share = 0;  ///< of distance moves, where there are domains for them
+    /// Of pivots, redraws and crankshafts among the others. If pivots are narrower than 1 radian,
+    /// they replace redraws, of which at least a tenth remain.
+    std::array<double, 3> kind_shares = {0.4, 0.4, 0.2};
 };
+/// Share of distance moves where a curve counts: a curve fixes distances, so that others are
+/// rejected more often.
+inline constexpr double kDistanceShare = 0.6;
 
 /// The widths as numbers.
 inline constexpr Index kMoveWidths = 3;
@@ -96,8 +100,8 @@ struct MoveCounts {
     }
 };
 
-/// Narrows moves whose acceptance rate is below 0.2 (distance: 0.1), and widens those above 0.5
-/// (0.2), where at least 20 were proposed, whose counts are 0 afterwards.
+/// Narrows moves whose acceptance rate is below 0.2, and widens those above 0.5 (distance
+/// moves: 0.4), where at least 20 were proposed, whose counts are 0 afterwards.
 void adapt(MoveSettings& settings, MoveCounts& counts);
 
 /// A chain in a conformation, which run() changes by Metropolis moves. Step k of a chain draws the

@@ -52,13 +52,19 @@ struct TwoStrands {
     /// The derivatives of the distance by the hinges whose angle `change` is not 0, by differences.
     Angles gradient(const Angles& angles, const Angles& change) const {
         constexpr double kStep = 1e-5;
-        Angles result(angles.size());
+        Angles result(angles.size()), moved = angles;
+        Conformation conformation = at(angles);
+        const auto distance_at = [&](std::size_t n, double angle) {
+            moved[n] = angle;
+            conformation.set_angles(moved);
+            return distance_of(conformation);
+        };
         for (std::size_t n = 0; n < angles.size(); ++n) {
             if (change[n] == 0) continue;
-            Angles less = angles, more = angles;
-            less[n] -= kStep;
-            more[n] += kStep;
-            result[n] = (distance_of(at(more)) - distance_of(at(less))) / (2 * kStep);
+            const double more = distance_at(n, angles[n] + kStep),
+                         less = distance_at(n, angles[n] - kStep);
+            result[n] = (more - less) / (2 * kStep);
+            moved[n] = angles[n];
         }
         return result;
     }
@@ -193,6 +199,49 @@ TEST(DistanceMoves, AreRejectedWhereNoTurnOrNoWayBackExists) {
     EXPECT_GT(rejected(1.5), 100);
 }
 
+/// Four torsions with axes and ends anywhere in a cube.
+TorsionPath any_path(Random& random) {
+    const auto anywhere = [&] { return Vector{random.normal(), random.normal(), random.normal()}; };
+    TorsionPath path{anywhere(), anywhere(), {}};
+    for (int n = 0; n < 4; ++n) path.torsions.push_back({anywhere(), unit(anywhere())});
+    return path;
+}
+
+TorsionPath turned(const TorsionPath& path, const Turns& turns) {
+    TorsionPath result = path;
+    Transform before;
+    for (std::size_t n = 0; n < path.torsions.size(); ++n) {
+        const auto& [origin, axis] = path.torsions[n];
+        result.torsions[n] = {before(origin), before.turned(axis)};
+        before = before * rotation_about(origin, axis, turns[n]);
+    }
+    result.last = before(path.last);
+    return result;
+}
+
+TEST(DistanceMoves, LeadBackByTheSameStep) {
+    constexpr double kWidth = 1;
+    int found = 0;
+    for (Index n = 0; n < 5000; ++n) {
+        Random random(8, 0, n);
+        const TorsionPath path = any_path(random);
+        const Turns normal = {random.normal(), random.normal(), random.normal(), random.normal()};
+        const auto step = distance_step(path, normal, kWidth);
+        if (!step) continue;
+        ++found;
+        // The part along the gradient does not count.
+        Turns back;
+        for (std::size_t k = 0; k < kMaxTurning; ++k) back[k] = -step->turns[k] / kWidth;
+        const auto returned = distance_step(turned(path, step->turns), back, kWidth);
+        ASSERT_TRUE(returned) << n;
+        for (std::size_t k = 0; k < 4; ++k)
+            EXPECT_NEAR(returned->turns[k], -step->turns[k], 1e-4) << n;
+        EXPECT_NEAR(returned->log_ratio, -step->log_ratio, 1e-3) << n;
+    }
+    EXPECT_GT(found, 1000);
+    EXPECT_LT(found, 4900);
+}
+
 TEST(DistanceMoves, AreRejectedWhereTheDistanceDoesNotChangeWithTheTorsions) {
     const Turns normal = {1, -1, 0.5, 0.2};
     TorsionPath path{{}, {10, 0, 0}, {}};
@@ -232,7 +281,7 @@ TEST(DistanceMoves, AdaptTheirWidth) {
     const TwoStrands two;
     StericTarget target(two.model);
     Sampler sampler(two.moves, target, two.model, 1, 0);
-    sampler.settings = {.pivot_width = 0.1, .distance_width = 1e-3, .kind_shares = {0, 0, 0, 1}};
+    sampler.settings = {.pivot_width = 0.1, .distance_width = 1e-3, .distance_share = 1};
     sampler.start(find_start(two.model, two.moves, {}, 1, 0));
     for (Index block = 0; block < 30; ++block) {
         sampler.run(block * 100, 100);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "pleat/workflows/refine/sampling/sampler.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
@@ -173,10 +174,12 @@ Found run_sampler(const ThreeResidues& three, SamplingTarget& target,
                   const std::array<double, kMoveKinds>& shares, Index moves,
                   double pivot_width = 2.5) {
     Sampler sampler(three.moves, target, three.model, 4, 0);
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
     sampler.settings = {.pivot_width = pivot_width,
                         .crankshaft_width = 2.0,
                         .distance_width = 0.5,
-                        .kind_shares = shares};
+                        .distance_share = shares[3] / sum,
+                        .kind_shares = {shares[0], shares[1], shares[2]}};
     sampler.start(three.allowed_start());
     return compare(
         three, shares,
