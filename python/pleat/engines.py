@@ -11,7 +11,7 @@ from .alignment import alignment as as_alignment
 from .ensemble import Ensemble, all_in_common, ensemble as as_ensemble, has_names as _has_names, in_common, matched, read_ensemble
 from .errors import InputError, UsageError
 from .options import engine
-from .results import Clusters, Couplings, MutualInformation, Rmsd
+from .results import Clusters, Couplings, MutualInformation, Reweighting, Rmsd
 
 _NO_INDICES, _NO_WEIGHTS = np.empty(0, np.int64), np.empty(0)
 
@@ -410,3 +410,49 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
     else:
         native = _pleat.cluster_permuted(xyz, sets, precision, options, how)
     return _clusters(native, options, frames)
+
+
+def _observable(row, number):
+    """(name, value, error, kind, average) of a row; without a name its number is its name."""
+    row = [row] if isinstance(row, (str, bytes)) else list(row)
+    if row and not isinstance(row[0], str):
+        row.insert(0, str(number))
+    if not 3 <= len(row) <= 5:
+        raise InputError("expected observables (name, value, error), maybe with kind and average, found "
+                         f"{len(row)} parts")
+    try:
+        return (row[0], float(row[1]), float(row[2]), *row[3:], *("gaussian", "mean")[len(row) - 3:])
+    except (TypeError, ValueError):
+        raise InputError(f"observable '{row[0]}': expected numbers as value and error, found {row[1]!r} and "
+                         f"{row[2]!r}") from None
+
+
+@engine((), Reweighting)
+def reweight(values, observables, *, theta=None, options, how):
+    """Weights of frames by maximum entropy, with which the means of any observables are as measured.
+
+    values : float64 [frame, observable], computed in each frame: distances, J couplings, shifts, FRET
+        efficiencies, radii of gyration, ...; NumPy arrays of float64 are not copied
+    observables : per column (name, value, error), (name, value, error, kind) or (name, value, error, kind,
+        average); or an array [observable, 2] of values and errors. Values and errors, above 0, are in the
+        unit of the column. kind: 'gaussian'; 'upper', the mean may not exceed the value; 'lower'. average:
+        'mean'; 'r^-6' for distances of NOEs and PREs, whose mean^-6 is compared (or 'r^-3'): bounds and
+        errors stay those of distances
+    theta : strength of the entropy term: a number; several, of which one is chosen; None: 10, 10^0.5, ...,
+        10^-4 times the number of observables
+
+    The weights w minimise chi^2 / 2 + theta sum w ln(M w) over M frames, chi^2 being the sum over observables
+    (Bottaro, Bengtsen, Lindorff-Larsen, Methods Mol. Biol. 2112:219, 2020). Of several thetas the largest is
+    chosen whose chi^2 on left-out observables is within a standard error of the best; with fewer than 10
+    observables the largest with chi^2 of at most 1 per observable, as a note says. UsageError for shapes that
+    do not agree and other kinds, InputError for errors of 0, values that are not finite and bounds that
+    contradict each other; a Python warning if fewer than 20 frames are effective.
+    """
+    rows = [_observable(row, number) for number, row in enumerate(observables)]
+    thetas = [] if theta is None else np.atleast_1d(np.asarray(theta, dtype=np.float64)).tolist()
+    if theta is not None and not thetas:
+        raise UsageError("theta: expected at least 1 number, found none")
+    found = Reweighting(_pleat.reweight(np.asarray(values, dtype=np.float64), rows, thetas, how))
+    for text in found.warnings:
+        warnings.warn(text, stacklevel=3)
+    return found

@@ -287,6 +287,32 @@ class Saxs(Result):
                 "model": self.fit.model}
 
 
+class Reweighting(Result):
+    """What pleat.reweight returns.
+
+    numpy.asarray(result) is `weights`; to_dataframe() has a row per observable, to_dataframe('frames') per
+    frame and to_dataframe('scan') per theta.
+    """
+
+    _array_of, _tables = "weights", ("observables", "frames", "scan")
+
+    def _headline(self):
+        return (f"{counted(len(self.names), 'observable')}, chi^2 {self.chi2_before:.3g} before, {self.chi2:.3g} after, "
+                f"{self.effective:.3g} of {counted(len(self.weights), 'frame')} effective")
+
+    def _observables_table(self):
+        return {"name": self.names, "measured": self.measured, "error": self.errors, "kind": self.kinds,
+                "average": self.averages, "mean_before": self.means_before, "mean": self.means,
+                "multiplier": self.multipliers}
+
+    def _frames_table(self):
+        return {"frame": np.arange(len(self.weights)), "weight": self.weights}
+
+    def _scan_table(self):
+        return {"theta": self.thetas, "chi2": self.scan_chi2, "effective": self.scan_effective,
+                "validation": self.validation, "validation_error": self.validation_error}
+
+
 class Scatterers(Result, module="pleat.saxs"):
     """What pleat.saxs.scatterers returns. numpy.asarray(found) is `xyz`."""
 

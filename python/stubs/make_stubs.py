@@ -25,10 +25,11 @@ OWN = {"alignment": ALIGNMENT, "family": f"{ALIGNMENT} | Couplings", "row": "str
        "form_factors": "str | PathLike[str] | None", "q": "ArrayLike | None", "model": "Model",
        "xyz": "ArrayLike", "scales": "ArrayLike | None", "structure": "str | PathLike[str] | None",
        "secondary": "str | PathLike[str] | None", "profiles": "bool", "parts": "str | Sequence[int] | None", "shuffle_parts": "int",
+       "values": "ArrayLike", "observables": "Sequence[Sequence[Any]] | NDArray[np.float64]", "theta": "float | Sequence[float] | NDArray[np.float64] | None",
        "contacts": "str | PathLike[str] | Couplings | tuple[str, Any] | None"}
 RETURNS = {"couplings": "Couplings", "mutants": "Mutants", "mutual_information": "MutualInformation", "rmsd": "Rmsd",
            "mean_structure": "NDArray[np.float64]", "cluster": "Clusters", "select": "Selection",
-           "refine": "Refinement"}
+           "refine": "Refinement", "reweight": "Reweighting"}
 SAXS_RETURNS = {"saxs": "Saxs", "scatterers": "Scatterers", "profiles": "NDArray[np.float64]"}
 # The module pleat.saxs as an attribute, which is called; its classes are those of saxs.pyi.
 CALLABLE = """class _SaxsModule:

@@ -24,8 +24,9 @@ ABSENT = {
     "rmsd": {"against-frames", "rmsf", "superposed"},  # `against` may be any ensemble; files
     "cluster": {"structures", "write", "write-members",  # files of structures
                 "lag", "timestep"},  # of the methods of its result
-    "saxs": set(),
-    "refine": {"join"},  # a list of paths
+    "saxs": {"observables", "observable-values"},  # pleat.reweight takes arrays
+    "refine": {"join",  # a list of paths
+               "observables"},
     "mutants": set()}
 ELSEWHERE = {"couplings": {"min-separation": pleat.Couplings.contacts}}
 

@@ -37,7 +37,7 @@ def parsed(name):
 
 @pytest.mark.parametrize("name, module, own", [
     ("__init__.pyi", pleat, {"Alignment", "Topology", "Couplings", "MutualInformation", "Rmsd", "Clusters",
-                             "Ensemble", "JobTable", "Page", "Profile", "Refinement", "Saxs", "Selection"}),
+                             "Ensemble", "JobTable", "Page", "Profile", "Refinement", "Reweighting", "Saxs", "Selection"}),
     ("plot.pyi", pleat.plot, set()),
     ("saxs.pyi", pleat.saxs, {"Fit", "Weights", "Model", "Scatterers", "ProfileSession"}),
 ])

@@ -130,6 +130,23 @@ class Refine(ProgramTest):
         self.assertIn("saxs", manifest(self.folder / "run")["stages"])
         self.assertNotIn("chi2", read_table(self.folder / "run" / "frames.tsv")[0])
 
+    def test_weighs_frames_by_observables_without_a_curve(self):
+        table = self.folder / "means.csv"
+        head, rows = "name,value,error,kind,average,computed\n", "near,8,1,upper,r^-6,A:160:CA-A:190:CA\nrg,14,0.5,,,rg\n"
+        table.write_text(head + rows, encoding="utf-8")
+        self.refine("run", *LINKER, *FEW, "--observables", table)
+        fitted = self.folder / "run" / "saxs"
+        self.assertEqual(len(read_table(fitted / "weights.tsv")), 60)
+        near, rg = read_table(fitted / "observables.tsv")
+        self.assertEqual((near["name"], near["kind"], near["average"]), ("near", "upper", "r^-6"))
+        deviations = [abs(float(rg[key]) - 14) for key in ("mean_before", "mean")]
+        self.assertLess(deviations[1], deviations[0])
+        self.assertEqual(manifest(fitted)["results"]["observables"], 2)
+        table.write_text(head + "near,8,1,,,\n", encoding="utf-8")
+        done = self.refine("none", *LINKER, *FEW, "--observables", table, code=3)
+        self.assertIn(b"expected how each observable is computed", done.stderr)
+        self.assertFalse((self.folder / "none").exists())
+
     def test_draws_frames_by_the_likelihood_of_a_curve(self):
         curve = self.made_curve()
         done = self.refine("fit", *LINKER, "--mode", "fit", "--frames", 40, "--chains", 4, "--moves", 10, "--doublings",

@@ -190,6 +190,66 @@ class Saxs(ProgramTest):
             self.assertAlmostEqual(float(row["chi2"]) / fitted["chi2"], 1, delta=0.01)
             self.assertAlmostEqual(float(row["c1"]), fitted["c1"], delta=0.005)
 
+    def observed(self):
+        """A file of 40 models that differ by the distance of two CA atoms, 10 to 17.8 angstrom, with a third."""
+        models = []
+        for frame in range(40):
+            rows = [atom(" CA", number=1, element="C"), atom(" CA", number=2, x=10 + 0.2 * frame, element="C"),
+                    atom(" CA", number=3, y=5.0, element="C")]
+            models.append(f"MODEL {frame + 1}\n" + "".join(rows) + "ENDMDL\n")
+        return self.write("pair.pdb", "".join(models))
+
+    def test_observables_weigh_frames(self):
+        path = self.observed()
+        table = self.write("o.tsv", "name\tvalue\terror\tkind\tcomputed\nd\t12\t0.1\tupper\tA:1:CA-A:2:CA\n"
+                           "side\t1\t0.1\t\t\n")
+        values = self.write("v.tsv", "side\n" + "".join(f"{frame % 2 * 4}\n" for frame in range(40)))
+        run = self.scatter(path, "--observables", table, "--observable-values", values, "--models-are", "states")
+        weights = [float(row["weight"]) for row in read_table(run / "weights.tsv")]
+        distance, side = read_table(run / "observables.tsv")
+        self.assertAlmostEqual(sum(weights), 1, places=5)
+        for row, wanted in ((distance, [10 + 0.2 * n for n in range(40)]), (side, [n % 2 * 4 for n in range(40)])):
+            mean = sum(weight * value for weight, value in zip(weights, wanted))
+            self.assertAlmostEqual(float(row["mean"]), mean, delta=1e-4)
+            self.assertAlmostEqual(float(row["mean_before"]), sum(wanted) / 40, delta=1e-4)
+        self.assertLess(float(distance["mean"]), 12.3)
+        self.assertAlmostEqual(float(side["mean"]), 1, delta=0.3)
+        found = manifest(run)["results"]
+        self.assertEqual(found["observables"], 2)
+        self.assertLess(found["observables_chi2"], 1.0001)
+        self.assertGreater(found["observables_chi2_before"], 10)
+        # Together with a curve, whose points count too.
+        curve = self.curve_of(run)
+        both = self.scatter(path, "--observables", table, "--observable-values", values, "--models-are", "states",
+                            "--data", curve, run="both")
+        self.assertTrue((both / "reweighted_fit.tsv").exists())
+        self.assertEqual(len(read_table(both / "observables.tsv")), 2)
+        self.assertLess(manifest(both)["results"]["observables_chi2"], found["observables_chi2_before"])
+
+    def test_bad_observables_are_refused(self):
+        path, head = self.observed(), "name\tvalue\terror\tkind\tcomputed\n"
+        rows = {"d\t12\t0\t\tA:1:CA-A:2:CA\n": "observable 'd': expected an error above 0, found 0",
+                "d\t12\t\t\tA:1:CA-A:2:CA\n": "expected a number as error, found ''",
+                "d\t12\t1\tabove\tA:1:CA-A:2:CA\n": "expected kind gaussian, upper, lower, found 'above'",
+                "d\t12\t1\t\tA:1:CA-A:9:CA\n": "expected atoms of the structure, found 'A:9:CA'",
+                "d\t12\t1\tlower\tA:1:CA-A:2:CA\nd\t10\t1\tupper\tA:1:CA-A:2:CA\n":
+                    "expected a lower bound of at most the upper bound 10, found 12"}
+        for row, expected in rows.items():
+            with self.subTest(row=row):
+                self.refused(3, expected, path, "--models-are", "states", "--observables", self.write("o.tsv", head + row))
+        good = self.write("o.tsv", head + "d\t12\t1\t\tA:1:CA-A:2:CA\n")
+        given = self.write("g.tsv", head + "s\t1\t1\t\t\n")
+        few = self.write("v.tsv", "s\n1\n")
+        self.refused(3, "expected several frames", path, "--models-are", "states", "--frames", "3", "--observables", good)
+        self.refused(3, "expected values [frame, observable] of 40 frames", path, "--models-are", "states",
+                     "--observables", given, "--observable-values", few)
+        self.refused(2, "--observable-values", path, "--models-are", "states", "--observables", given)
+        self.refused(2, "--observable-values needs --observables", path, "--observable-values", few)
+        self.refused(2, "leave out --mixture", path, path, "--mixture", "--observables", good)
+        nan = self.write("n.tsv", "s\n" + "nan\n" * 40)
+        self.refused(3, "found nan in frame 0", path, "--models-are", "states", "--observables", given,
+                     "--observable-values", nan)
+
     def test_threads_make_no_difference(self):
         curve = self.curve_of(self.scatter(STRUCTURE, "--c2", "1"))
         one = results(self.scatter(STRUCTURE, "--data", curve, "--threads", "1", run="one"))

@@ -21,6 +21,7 @@
 #include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/jobs/job_command.h"
 #include "pleat/saxs/memory_estimate.h"
+#include "pleat/saxs/observable_files.h"
 #include "pleat/workflows/refine/chain/domain_structures.h"
 #include "pleat/workflows/refine/output.h"
 #include "pleat/workflows/refine/refine.h"
@@ -72,13 +73,14 @@ struct RefineOptions {
     std::optional<double> cluster_cutoff;  ///< angstrom; not set: no clusters
 
     bool has_curve() const { return !saxs.data.empty(); }
-    bool has_profiles() const { return profiles || has_curve(); }
+    bool has_profiles() const { return profiles || has_curve() || !saxs.observables.empty(); }
     JobListOptions jobs;
 };
 
 /// The files besides the structure.
 std::vector<std::string> other_files(const RefineOptions& options) {
-    return {options.saxs.data, options.parameters.pae, options.parameters.sequence};
+    return {options.saxs.data, options.saxs.observables, options.parameters.pae,
+            options.parameters.sequence};
 }
 
 std::vector<Field> input_fields(RefineOptions& options) {
@@ -94,8 +96,10 @@ std::vector<Field> input_fields(RefineOptions& options) {
 
 std::vector<Field> refined_curve_fields(RefineOptions& options) {
     std::vector<Field> fields = curve_fields(options.saxs);
-    std::erase_if(
-        fields, [](const Field& field) { return field.name == "series" || field.name == "smear"; });
+    // The frames are not known before.
+    std::erase_if(fields, [](const Field& field) {
+        return field.name == "series" || field.name == "smear" || field.name == "observable-values";
+    });
     return fields;
 }
 
@@ -146,6 +150,12 @@ void check_job(const RefineOptions& options) {
     check_readable(options.ensemble.sources);
     check_readable(other_files(options));
     if (has_curve) refuse_pipes({options.saxs.data}, "it is read again");
+    if (options.saxs.observables.empty()) return;
+    refuse_pipes({options.saxs.observables}, "it is read again");
+    if (!saxs::read_observables(options.saxs.observables).is_computed())
+        throw InputError(
+            options.saxs.observables, 0,
+            "expected how each observable is computed from a frame, found some without");
 }
 
 std::string moves_line(const refine::Result& result) {

@@ -33,6 +33,7 @@
 #include "pleat/saxs/memory_estimate.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/model_joining.h"
+#include "pleat/saxs/observable_files.h"
 #include "pleat/saxs/output.h"
 #include "process/process.h"
 
@@ -270,6 +271,21 @@ std::string size_lines(const std::vector<saxs::Weighted>& sizes) {
     return text;
 }
 
+/// How the weights change the agreement with observables; empty without them.
+std::string observable_lines(const saxs::Result& result) {
+    if (result.observables.list.empty()) return {};
+    const saxs::Reweighted& chosen = result.ensemble.scan[result.ensemble.scan_chosen];
+    std::string text = fmt::format(
+        "{} observables: chi^2 {:.3f} per observable with equal weights, {:.3f} reweighted\n",
+        result.observables.list.size(), result.observables.before.chi2,
+        result.observables.fits[result.ensemble.scan_chosen].chi2);
+    if (!result.has_fit)
+        text +=
+            fmt::format("  {:.1f} of {} frames remain effective (theta {:g})\n",
+                        chosen.result.effective_frames, chosen.result.frames.size(), chosen.theta);
+    return text;
+}
+
 std::string ensemble_lines(const saxs::Result& result, bool is_atomic) {
     std::string text;
     const saxs::EnsembleResult& ensemble = result.ensemble;
@@ -316,12 +332,13 @@ std::string summary(const SaxsOptions& options, const saxs::Result& result,
         text += bound_lines(result);
         text += guinier_line(result);
         text += ensemble_lines(result, is_atomic);
-        for (const std::string& warning : result.warnings) text += "WARNING: " + warning + "\n";
     } else {
         text += is_atomic
                     ? fmt::format("c1 {:g}, c2 {:g}\n", result.contrast.c1, result.contrast.c2)
                     : fmt::format("c2 {:g}\n", result.contrast.c2);
     }
+    text += observable_lines(result);
+    for (const std::string& warning : result.warnings) text += "WARNING: " + warning + "\n";
     return text + fmt::format("\nThe run is in {}: profile.tsv, {}manifest.json and more\n",
                               printable(folder), result.has_fit ? "fit.json, fit.tsv, " : "");
 }
@@ -338,6 +355,7 @@ struct Input {
     std::optional<ProfileFile> curve;
     std::vector<saxs::FurtherCurve> further;
     std::optional<saxs::FormFactorTable> form_factors;
+    std::optional<saxs::Observables> observables;
 };
 
 bool is_curve(const std::string& file) {
@@ -403,8 +421,8 @@ Components read_components(const SaxsOptions& options) {
 
 /// All curves, the form factors and the topology.
 std::vector<std::string> other_files(const SaxsOptions& options) {
-    std::vector<std::string> files = {options.ensemble.topology, options.data,
-                                      options.form_factors};
+    std::vector<std::string> files = {options.ensemble.topology, options.data, options.form_factors,
+                                      options.observables, options.observable_values};
     for (const SeriesFile& one : parse_series(options.series)) files.push_back(one.path);
     return files;
 }
@@ -413,6 +431,14 @@ std::vector<std::string> other_files(const SaxsOptions& options) {
 /// `refused_pipes`: the reason why pipes are not accepted; null if they are.
 void check_files(const SaxsOptions& options, const char* refused_pipes) {
     if (!options.form_factors.empty()) saxs::check_bead_model(options.parameters.model);
+    if (options.observables.empty() && !options.observable_values.empty())
+        throw UsageError("--observable-values needs --observables");
+    if (!options.observables.empty() && !options.parameters.reweight)
+        throw UsageError("give either --observables or --no-reweight");
+    if (!options.observables.empty() && (options.mixture || !options.series.empty()))
+        throw UsageError(
+            "--observables weigh frames of one molecule with at most one curve: leave "
+            "out --mixture and --series");
     const std::vector<std::string> others = other_files(options);
     check_ensemble_files(options.ensemble.sources);
     check_readable(others);
@@ -458,6 +484,10 @@ Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Co
         context.notes(notes);
     }
     input.components = input.read->ensembles;
+    if (!options.observables.empty())
+        input.observables =
+            saxs::observables_of(saxs::read_observables(options.observables),
+                                 options.observable_values, input.components.front());
     return input;
 }
 
@@ -480,7 +510,7 @@ void prepare_run(const SaxsOptions& options, const Input& input,
 saxs::Result compute(const SaxsOptions& options, const Input& input, const Context& context) {
     return saxs::run(input.components, input.curve ? &input.curve->profile : nullptr,
                      input.form_factors ? &*input.form_factors : nullptr, options.parameters,
-                     context, input.further);
+                     context, input.further, input.observables ? &*input.observables : nullptr);
 }
 
 /// If the user named no device, chooses a GPU when the CPU would need much longer than a GPU's
@@ -626,6 +656,19 @@ std::vector<Field> curve_fields(SaxsOptions& options) {
                                        "with their fraction of D2O, or of X-rays (CURVE:xray)",
                                .value_name = "CURVE:D2O,..."}};
     for (const Field& field : fields(options.curve)) all.push_back(field);
+    const std::vector<Field> observables = {
+        {.name = "observables",
+         .target = &options.observables,
+         .help = "Table of measured means, with --data or alone, by which frames are weighed: "
+                 "columns name, value, error, kind (gaussian, upper, lower), average (mean, r^-3, "
+                 "r^-6), computed (A:10:CA-A:55:CA, a distance; rg)",
+         .value_name = "FILE"},
+        {.name = "observable-values",
+         .target = &options.observable_values,
+         .help = "Values in each frame of the observables that are not computed: .npy [frame, "
+                 "observable], or a table with their names",
+         .value_name = "FILE"}};
+    all.insert(all.end(), observables.begin(), observables.end());
     return all;
 }
 

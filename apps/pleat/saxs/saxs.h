@@ -20,6 +20,7 @@ struct SaxsOptions {
     EnsembleSource ensemble;  ///< without weights
     saxs::ModelsAre models_are = saxs::ModelsAre::automatic;
     std::string data, series, form_factors;
+    std::string observables, observable_values;
     ProfileOptions curve;
     bool mixture = false;
     saxs::Parameters parameters;

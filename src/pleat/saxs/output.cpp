@@ -261,6 +261,24 @@ std::string weights_table(const Result& result) {
     return text;
 }
 
+/// The columns of an observable's table; `with`: what the chosen weights give.
+std::vector<TableColumn> observable_columns(const ObservableFits& all, const ObservableFit& with) {
+    const auto number = [](const char* name, auto of) {
+        return TableColumn{name, [of](std::size_t n, std::string& text) {
+                               append_cell(text, static_cast<double>(of(n)), {.digits = 8});
+                           }};
+    };
+    const auto& list = all.list;
+    return {table_column("name", [&](std::size_t n) { return table_cell(list[n].name); }),
+            number("measured", [&](std::size_t n) { return list[n].value; }),
+            number("error", [&](std::size_t n) { return list[n].error; }),
+            table_column("kind", [&](std::size_t n) { return name_of(list[n].kind); }),
+            table_column("average", [&](std::size_t n) { return name_of(list[n].averaging); }),
+            number("mean_before", [&](std::size_t n) { return all.before.means[n]; }),
+            number("mean", [&](std::size_t n) { return with.means[n]; }),
+            number("multiplier", [&](std::size_t n) { return with.multipliers[n]; })};
+}
+
 void write_ensemble(RunDirectory& run, const Result& result) {
     if (!result.ensemble.minimal.empty()) {
         write_text(run.output("minimal_ensemble.tsv"), members_table(result));
@@ -270,7 +288,6 @@ void write_ensemble(RunDirectory& run, const Result& result) {
             fit_table(result.curve, result.ensemble.minimal[result.ensemble.minimal_chosen].fit));
     }
     if (!result.ensemble.scan.empty()) {
-        write_text(run.output("weights.tsv"), weights_table(result));
         write_text(
             run.output("reweighted_fit.tsv"),
             fit_table(result.curve, result.ensemble.scan[result.ensemble.scan_chosen].result.fit));
@@ -313,6 +330,18 @@ ResultColumns facts(const Result& result) {
     }
     if (!result.further.empty())
         all.push_back(fact("joint_chi2", result.joint.chi2, "of all curves together"));
+    if (!result.observables.list.empty()) {
+        const std::size_t chosen = result.ensemble.scan_chosen;
+        all.push_back(fact("observables", std::ssize(result.observables.list),
+                           "number of observables besides the curve"));
+        all.push_back(fact("observables_chi2_before", result.observables.before.chi2,
+                           "per observable, with equal weights"));
+        all.push_back(fact("observables_chi2", result.observables.fits[chosen].chi2,
+                           "per observable, with the weights"));
+        all.push_back(fact("theta", result.ensemble.scan[chosen].theta, "of the weights"));
+        all.push_back(fact("effective_frames", result.ensemble.scan[chosen].result.effective_frames,
+                           "of the weights"));
+    }
     if (!result.has_fit) return all;
     const ResultColumns fit = {fact("chi2", result.fit.chi2, "of the fit"),
                                fact("chi2_reduced", result.fit.chi2_reduced, "of the fit"),
@@ -385,6 +414,70 @@ ResultColumns columns(const FixedContrastModel& made) {
         {"notes", "list of str, what was left out or assumed", ColumnValue::kept("list[Note]")}};
 }
 
+ResultColumns columns(const Reweighting& found) {
+    static const Reweighted kNone;
+    static const ObservableFit kNoFit;
+    const ObservableFits& all = found.observables;
+    const bool is_there = found.chosen < found.scan.size();
+    const Reweighted& chosen = is_there ? found.scan[found.chosen] : kNone;
+    const ObservableFit& fit = is_there ? all.fits[found.chosen] : kNoFit;
+    const auto of_list = [&](auto get) {
+        std::vector<decltype(get(Observable()))> values;
+        for (const Observable& one : all.list) values.push_back(get(one));
+        return values;
+    };
+    const auto of_scan = [&](auto get) {
+        std::vector<double> values;
+        for (const Reweighted& one : found.scan) values.push_back(get(one));
+        return ColumnValue::owned(std::move(values));
+    };
+    const auto frames = std::ssize(chosen.result.weights);
+    Array<double, 2> weights(std::ssize(found.scan), frames);
+    for (std::size_t n = 0; n < found.scan.size(); ++n)
+        std::ranges::copy(found.scan[n].result.weights, weights[static_cast<Index>(n)].begin());
+    using Text = std::string;
+    return {
+        {"weights", "float64 [frame], sum 1, at `theta`", chosen.result.weights},
+        {"theta", "strength of the entropy term of `weights`", chosen.theta},
+        {"chi2_before", "chi^2 per observable with equal weights", all.before.chi2},
+        {"chi2", "chi^2 per observable with `weights`", fit.chi2},
+        {"phi", "effective frames over frames, exp of the relative entropy",
+         frames > 0 ? chosen.result.effective_frames / static_cast<double>(frames) : 0},
+        {"effective", "exp(entropy of the weights), how many frames count",
+         chosen.result.effective_frames},
+        {"names", "list of str [observable]", of_list([](const Observable& o) { return o.name; })},
+        {"measured", "float64 [observable], as given",
+         ColumnValue::owned(of_list([](const Observable& o) { return o.value; }))},
+        {"errors", "float64 [observable], as given",
+         ColumnValue::owned(of_list([](const Observable& o) { return o.error; }))},
+        {"kinds", "list of str [observable]: 'gaussian', 'upper' or 'lower'",
+         of_list([](const Observable& o) { return Text(name_of(o.kind)); })},
+        {"averages", "list of str [observable]: 'mean', 'r^-3' or 'r^-6'",
+         of_list([](const Observable& o) { return Text(name_of(o.averaging)); })},
+        {"means_before", "float64 [observable], with equal weights, in the unit of the values",
+         all.before.means},
+        {"means", "float64 [observable], with `weights`", fit.means},
+        {"multipliers",
+         "float64 [observable]: lambda of weights exp(-sum lambda a / error of a), with a the "
+         "value or its power",
+         fit.multipliers},
+        {"chosen", "index of `theta` in `thetas`", static_cast<Index>(found.chosen)},
+        {"thetas", "float64 [theta], falling",
+         of_scan([](const Reweighted& r) { return r.theta; })},
+        {"scan_chi2", "float64 [theta], chi^2 per observable",
+         of_scan([](const Reweighted& r) { return r.result.fit.chi2; })},
+        {"scan_effective", "float64 [theta], effective frames",
+         of_scan([](const Reweighted& r) { return r.result.effective_frames; })},
+        {"validation",
+         "float64 [theta], chi^2 per observable on those that were left out; 0 where none were",
+         of_scan([](const Reweighted& r) { return r.result.validation; })},
+        {"validation_error", "float64 [theta], its standard error",
+         of_scan([](const Reweighted& r) { return r.result.validation_error; })},
+        {"scan_weights", "float64 [theta, frame]", ColumnValue::owned(std::move(weights))},
+        {"notes", "list of str, what was assumed", ColumnValue::kept("list[Note]")},
+        {"warnings", "list of str, what is probably wrong (also Python warnings)", found.warnings}};
+}
+
 ResultColumns columns(const Result& result, double bin_width) {
     ResultColumns all = {
         {"q",
@@ -451,6 +544,11 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
     }
     if (!result.match_points.empty())
         write_text(run.output("match_points.tsv"), match_table(result));
+    if (!result.ensemble.scan.empty()) write_text(run.output("weights.tsv"), weights_table(result));
+    const ObservableFits& observables = result.observables;
+    if (!observables.list.empty())
+        write_table(run.output("observables.tsv"), observables.list.size(),
+                    observable_columns(observables, observables.fits[result.ensemble.scan_chosen]));
     if (!result.has_fit) return;
     write_text(run.output("fit.tsv"), fit_table(result.curve, result.fit));
     for (std::size_t n = 0; n < result.further.size(); ++n)
@@ -470,6 +568,7 @@ std::vector<std::string_view> citations(const Result& result) {
     if (result.has_fit) keys.push_back("SchneidmanDuhovny2013");
     if (!result.match_points.empty()) keys.push_back("Jacrot1976");
     if (!result.ensemble.scan.empty()) keys.push_back("Rozycki2011");
+    if (!result.observables.list.empty()) keys.push_back("Bottaro2020");
     return keys;
 }
 

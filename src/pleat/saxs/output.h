@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pleat/core/run/result_columns.h"
+#include "pleat/saxs/fit/reweight.h"
 #include "pleat/saxs/model/fixed_contrast.h"
 #include "pleat/saxs/saxs.h"
 
@@ -14,6 +15,7 @@ namespace pleat::saxs {
 ResultColumns columns(const Fit& fit);
 ResultColumns columns(const Weighted& weighted);
 ResultColumns columns(const FixedContrastModel& made);
+ResultColumns columns(const Reweighting& found);
 ResultColumns columns(const Result& result, double bin_width);
 
 /// Writes the tables and arrays that README.md describes. Throws OutputError.

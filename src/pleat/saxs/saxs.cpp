@@ -15,6 +15,7 @@
 #include "pleat/saxs/components.h"
 #include "pleat/saxs/fit/fit.h"
 #include "pleat/saxs/fit/resampling.h"
+#include "pleat/saxs/fit/reweight.h"
 #include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/fit/shape.h"
 #include "pleat/saxs/input_checks.h"
@@ -207,7 +208,7 @@ void fit_series(std::span<const FurtherCurve> further, const ProbeProfiles& comp
 }
 
 void fit_curve(View<const double, 3> partial, double mean_radius, const Parameters& parameters,
-               const Context& context, Result& result) {
+               const Context& context, const Observables* observables, Result& result) {
     const Index frames = partial.extent(0);
     const auto points = std::ssize(result.curve);
     Array<double, 3> at_curve(frames, partial.extent(1), points);
@@ -226,11 +227,45 @@ void fit_curve(View<const double, 3> partial, double mean_radius, const Paramete
         result.ensemble.minimal = minimal_ensembles(problem, parameters.max_members, context);
         result.ensemble.minimal_chosen = choose_simplest(result.ensemble.minimal);
     }
-    if (parameters.reweight) {
+    const bool is_reweighted = parameters.reweight || observables != nullptr;
+    if (is_reweighted) {
+        std::optional<ObservableAxes> axes;
+        if (observables != nullptr)
+            problem.observables = &axes.emplace(observables->list, observables->values);
         result.ensemble.scan = maximum_entropy(problem, context);
         result.ensemble.scan_chosen = choose_simplest(result.ensemble.scan);
+        if (axes) {
+            result.observables = fits_of(observables->list, *axes, result.ensemble.scan);
+            const Weighted& chosen = result.ensemble.scan[result.ensemble.scan_chosen].result;
+            for (std::string& text : warnings_of(chosen))
+                result.warnings.push_back(std::move(text));
+        }
     }
-    result.has_ensemble = parameters.max_members > 0 || parameters.reweight;
+    result.has_ensemble = parameters.max_members > 0 || is_reweighted;
+}
+
+/// Weights of frames by observables without a curve.
+void fit_observables(const Observables& observables, const Context& context, Result& result) {
+    Reweighting found = reweight(observables.list, observables.values, {}, context);
+    result.ensemble.scan = std::move(found.scan);
+    result.ensemble.scan_chosen = found.chosen;
+    result.observables = std::move(found.observables);
+    result.notes.insert(result.notes.end(), found.notes.begin(), found.notes.end());
+    result.warnings.insert(result.warnings.end(), found.warnings.begin(), found.warnings.end());
+}
+
+/// Throws UsageError or InputError if observables cannot weigh these frames.
+void check_observables(const Observables& observables, Index frames,
+                       std::span<const FurtherCurve> further) {
+    if (!further.empty())
+        throw UsageError("observables and a series: expected a single curve, found several");
+    if (frames < 2)
+        throw InputError(
+            fmt::format("expected several frames to weigh by observables, found {}", frames));
+    if (observables.values.extent(0) != frames)
+        throw InputError(fmt::format("expected values of observables in {} frames, found {}",
+                                     frames, observables.values.extent(0)));
+    const ObservableAxes checked(observables.list, observables.values);  // before profiles
 }
 
 /// The last q of the profiles. For many frames with a single curve it is the end of the curve,
@@ -314,10 +349,11 @@ double root_mean_gyration(std::span<const Shape> shapes) {
 
 Result run(std::span<const Ensemble> ensembles, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters, const Context& given,
-           std::span<const FurtherCurve> further) {
+           std::span<const FurtherCurve> further, const Observables* observables) {
     Context context = given;
     context.threads = resolve_threads(given);  // once: it reads files of the system
     check_input(ensembles, curve, parameters, context, further);
+    if (observables != nullptr) check_observables(*observables, frame_count(ensembles), further);
     require_memory(memory_needed(ensembles, curve, parameters, context, further),
                    fmt::format("profiles of {} frames", frame_count(ensembles)),
                    "fewer frames (--frames), --q-points or a wider --bin-width would fit");
@@ -353,7 +389,9 @@ Result run(std::span<const Ensemble> ensembles, const Profile* curve,
              fmt::format("P(r) is that of about {} of the frames, evenly chosen", kManyFrames)});
     const Array<double, 3> partial =
         computed.all(result.neutrons ? std::optional(result.d2o) : std::nullopt);
-    if (with_curve && further.empty()) fit_curve(partial, radius, parameters, context, result);
+    if (with_curve && further.empty())
+        fit_curve(partial, radius, parameters, context, observables, result);
+    if (!with_curve && observables != nullptr) fit_observables(*observables, context, result);
     combine_frames(partial, radius, resolve_threads(context), result);
     for (const Component& component : components)
         measure_shapes(component, parameters, context, partial.extent(0), result);

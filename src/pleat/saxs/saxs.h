@@ -17,6 +17,7 @@
 #include "pleat/core/fields.h"
 #include "pleat/core/notes.h"
 #include "pleat/saxs/debye/debye.h"
+#include "pleat/saxs/observables.h"
 
 #pragma GCC visibility push(default)
 
@@ -218,19 +219,22 @@ struct Result {
     Guinier guinier;                  ///< of the curve
     bool has_ensemble = false;
     EnsembleResult ensemble;
+    ObservableFits observables;  ///< with the weights of ensemble.scan
 };
 
 /// Computes the profile of each frame and, with a curve (may be null), fits scale, background, c1
 /// and c2 of the mean, and for several frames weights. Components of a mixture may have different
 /// atoms; their frames are numbered one component after another. `form_factors` (may be null:
 /// pleat's own table) is for the bead models. `further` curves are fitted together with the first;
-/// then no weights of frames are fitted. Frames are divided among the ranks of `context`; each
-/// rank does the fits. Finished profiles of many or large frames are kept in
+/// then no weights of frames are fitted. `observables` (may be null) determine these weights too,
+/// or alone if there is no curve. Frames are divided among the ranks of `context`; each rank does
+/// the fits. Finished profiles of many or large frames are kept in
 /// component_checkpoint(context.checkpoint, n), from which the same call resumes with the same
 /// bits. Throws UsageError, InputError, DeviceError, Cancelled.
 Result run(std::span<const Ensemble> components, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
-           const Context& context, std::span<const FurtherCurve> further = {});
+           const Context& context, std::span<const FurtherCurve> further = {},
+           const Observables* observables = nullptr);
 
 /// The checkpoint file of a component's profiles, numbered from 0; if there are neutron and X-ray
 /// curves, neutron profiles follow as further components. Empty if `checkpoint` is empty.

@@ -5,37 +5,32 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/contrast.h"
+#include "pleat/saxs/fit/reweight.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// The indices of the curve's points inside, or outside, a fold.
-std::vector<Index> points_of(std::size_t points, std::size_t fold, bool inside) {
-    const std::size_t blocks = std::min(4 * kFolds, points);
-    std::vector<Index> chosen;
-    for (std::size_t k = 0; k < points; ++k) {
-        const std::size_t block = k * blocks / points;
-        if ((block % kFolds == fold) == inside) chosen.push_back(static_cast<Index>(k));
-    }
-    return chosen;
-}
-
-/// The fitting problem restricted to some points of the curve, with the data that it points to.
+/// The fitting problem inside or outside a fold, with the data that it points to.
 struct ProblemOnPoints {
     Profile curve;
     std::vector<Index> points;
     Array<double, 3> partial;
+    std::optional<ObservableAxes> observables;
 
-    ProblemOnPoints(const EnsembleProblem& whole, std::vector<Index> chosen)
-        : points(std::move(chosen)),
+    ProblemOnPoints(const EnsembleProblem& whole, std::size_t fold, bool inside)
+        : points(points_of_fold(whole.curve->size(), fold, inside)),
           partial(Array<double, 3>::unset(whole.partial.extent(0), whole.partial.extent(1),
                                           std::ssize(points))) {
+        if (whole.observables != nullptr)
+            observables.emplace(*whole.observables,
+                                points_of_fold(whole.observables->target.size(), fold, inside));
         for (const Index k : points) {
             curve.q.push_back(whole.curve->q[k]);
             curve.intensity.push_back(whole.curve->intensity[k]);
@@ -51,12 +46,17 @@ struct ProblemOnPoints {
                                  });
     }
     EnsembleProblem problem(const EnsembleProblem& whole) const {
-        return {&curve,      partial, whole.mean_radius, whole.options, whole.context,
-                whole.share, &points};
+        EnsembleProblem own = whole;
+        own.curve = &curve;
+        own.partial = partial;
+        own.points = &points;
+        own.warnings = nullptr;
+        own.observables = observables ? &*observables : nullptr;
+        return own;
     }
 };
 
-/// chi^2 per point of a fit on points that were left out of it (cross-validation).
+/// chi^2 per point, and observable, of a fit on those that were left out of it (cross-validation).
 double test(const Weighted& fitted, const Array<double, 2>& mean, const ProblemOnPoints& unseen,
             double mean_radius) {
     const std::vector<double> model =
@@ -68,7 +68,13 @@ double test(const Weighted& fitted, const Array<double, 2>& mean, const ProblemO
             unseen.curve.sigma[k];
         chi2 += left * left;
     }
-    return chi2 / static_cast<double>(model.size());
+    auto count = static_cast<double>(model.size());
+    if (unseen.observables) {
+        const auto observed = static_cast<double>(unseen.observables->size());
+        chi2 += observed * unseen.observables->fit(fitted.weights, 0).chi2;
+        count += observed;
+    }
+    return chi2 / count;
 }
 
 /// The smallest validation plus its standard error; models is not empty.
@@ -99,6 +105,25 @@ double effective_count(std::span<const double> weights) {
     double entropy = 0;
     for (const double w : weights) entropy -= w > 0 ? w * std::log(w) : 0;
     return std::exp(entropy);
+}
+
+std::vector<Index> points_of_fold(std::size_t points, std::size_t fold, bool inside) {
+    const std::size_t blocks = std::min(4 * kFolds, points);
+    std::vector<Index> chosen;
+    for (std::size_t k = 0; k < points; ++k) {
+        const std::size_t block = k * blocks / points;
+        if ((block % kFolds == fold) == inside) chosen.push_back(static_cast<Index>(k));
+    }
+    return chosen;
+}
+
+void set_validation(std::span<const double> of_folds, Weighted& model) {
+    const auto count = static_cast<double>(of_folds.size());
+    double sum = 0, squares = 0;
+    for (const double value : of_folds) sum += value / count;
+    for (const double value : of_folds) squares += (value - sum) * (value - sum);
+    model.validation = sum;
+    model.validation_error = std::sqrt(squares / std::max(1.0, count - 1) / count);
 }
 
 Array<double, 2> weighted_partial(View<const double, 3> partial, std::span<const Index> frames,
@@ -136,8 +161,8 @@ std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitte
             models = fitter(own);
         } else {
             const std::size_t fold = static_cast<std::size_t>(n) - 1;
-            const ProblemOnPoints seen(own, points_of(problem.curve->size(), fold, false));
-            const ProblemOnPoints left(own, points_of(problem.curve->size(), fold, true));
+            const ProblemOnPoints seen(own, fold, false);
+            const ProblemOnPoints left(own, fold, true);
             for (const Weighted& fitted : fitter(seen.problem(own)))
                 tested[fold].push_back(
                     test(fitted, mean(left.partial, fitted), left, problem.mean_radius));
@@ -159,12 +184,7 @@ std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitte
         for (std::size_t m = 0; m < std::min(models.size(), of_fold.size()); ++m)
             unseen[m].push_back(of_fold[m]);
     for (std::size_t m = 0; m < models.size(); ++m) {
-        const auto count = static_cast<double>(unseen[m].size());
-        double sum = 0, squares = 0;
-        for (const double value : unseen[m]) sum += value / count;
-        for (const double value : unseen[m]) squares += (value - sum) * (value - sum);
-        models[m].validation = sum;
-        models[m].validation_error = std::sqrt(squares / std::max(1.0, count - 1) / count);
+        set_validation(unseen[m], models[m]);
         models[m].effective_frames = effective_count(models[m].weights);
     }
     // A size that was not fitted in some fold is not validated, nor is any larger size.

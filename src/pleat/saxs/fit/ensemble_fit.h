@@ -14,6 +14,8 @@
 
 namespace pleat::saxs {
 
+class ObservableAxes;
+
 /// Partial profiles [frame, channel pair, q of the curve] and the data to combine and fit them.
 struct EnsembleProblem {
     const Profile* curve = nullptr;
@@ -25,6 +27,8 @@ struct EnsembleProblem {
     /// Indices in the whole curve of the points of this problem's curve; null: all.
     const std::vector<Index>* points = nullptr;
     std::vector<std::string>* warnings = nullptr;  ///< where fits add theirs; null: nowhere
+    /// Of maximum_entropy(): chi^2 of these means is added to that of the curve; null: none.
+    const ObservableAxes* observables = nullptr;
 
     /// Threads for one loop at present.
     int threads() const { return share != nullptr ? share->threads() : resolve_threads(context); }
@@ -54,9 +58,11 @@ std::vector<bool> are_within_error_of_best(const std::vector<Weighted>& ensemble
 /// (rationale: `docs/decisions/0037`).
 std::size_t choose_simplest(const std::vector<Weighted>& ensembles);
 
-/// Weights by maximum entropy for theta = 10, 10^0.5, ..., 10^-4 times the number of points, in
-/// this order, validated in the same way. Throws Cancelled.
+/// Weights by maximum entropy for theta = 10, 10^0.5, ..., 10^-4 times the number of points and
+/// observables, in this order, validated in the same way. Throws Cancelled.
 std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Context& context);
+/// These values of theta for a number of points or observables.
+std::vector<double> theta_scan(std::size_t points);
 /// Maximum number of axes with which FrameAxes describes differences between profiles.
 inline constexpr std::size_t kMaxProfileAxes = 400;
 
@@ -87,5 +93,11 @@ std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitte
                                      const MeanOfModel& mean, const Context& context,
                                      const char* stage);
 inline constexpr std::size_t kFolds = 5;
+
+/// The indices of the points inside, or outside, a fold.
+std::vector<Index> points_of_fold(std::size_t points, std::size_t fold, bool inside);
+
+/// Sets the validation of a model and its standard error from chi^2 per point of each fold.
+void set_validation(std::span<const double> of_folds, Weighted& model);
 
 }  // namespace pleat::saxs

@@ -9,6 +9,7 @@
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/frame_axes.h"
 #include "pleat/saxs/fit/least_squares.h"
+#include "pleat/saxs/fit/reweight.h"
 #include "pleat/saxs/fit/weight_dual.h"
 
 namespace pleat::saxs {
@@ -89,10 +90,10 @@ private:
     bool is_extrapolated_ = false;
 };
 
-double objective(const Weighted& one, double theta) {
-    const auto frames = static_cast<double>(one.weights.size());
-    const double entropy = std::log(effective_count(one.weights) / frames);
-    return one.fit.chi2 * static_cast<double>(one.fit.points) / 2 - theta * entropy;
+/// The number of points and observables of a problem.
+std::size_t data_count(const EnsembleProblem& problem) {
+    return problem.curve->size() +
+           (problem.observables != nullptr ? problem.observables->target.size() : 0);
 }
 
 /// Fits the weights of frames whose partial profiles are combinations of a problem's axes.
@@ -111,15 +112,26 @@ public:
                       axes_.options, nullptr, axes_.context);
         std::vector<Weighted> all;
         all.reserve(thetas.size());
-        std::vector<double> start(axes_.curve->size(), 0);
+        std::vector<double> start(data_count(axes_), 0);
         for (const double theta : thetas)
             all.push_back(one = reweight(theta, std::move(one), start));
         return all;
     }
 
 private:
-    /// The weights at a theta, starting from those of a larger one. `start` [point]: sum_r l_r
-    /// basis_r of the last dual problem, where the next one starts.
+    double objective(const Weighted& one, double theta) const {
+        const auto frames = static_cast<double>(one.weights.size());
+        const double entropy = std::log(effective_count(one.weights) / frames);
+        const double value =
+            one.fit.chi2 * static_cast<double>(one.fit.points) / 2 - theta * entropy;
+        if (axes_.observables == nullptr) return value;
+        return value + axes_.observables->fit(one.weights, theta).chi2 *
+                           static_cast<double>(axes_.observables->size()) / 2;
+    }
+
+    /// The weights at a theta, starting from those of a larger one. `start` [point and
+    /// observable]: sum_r l_r basis_r of the last dual problem, where the next one starts, and l of
+    /// the observables.
     Weighted reweight(double theta, Weighted from, std::vector<double>& start) const {
         constexpr int kMaxRounds = 30;
         constexpr double kPrecision = 1e-6;
@@ -158,10 +170,14 @@ private:
         // Of chi^2 per point / 2.
         constexpr double kMaxExcess = 1e-3;
         for (;; tolerance /= 4) {
-            const ProfileCoordinates at(axes_, frame_axes_, from.fit, tolerance);
+            ProfileCoordinates at(axes_, frame_axes_, from.fit, tolerance);
             std::vector<double> l;
             for (const std::vector<double>& axis : at.basis)
-                l.push_back(dot(axis.data(), start.data(), start.size()));
+                l.push_back(dot(axis.data(), start.data(), axis.size()));
+            const auto observed = start.begin() + std::ssize(*axes_.curve);
+            l.insert(l.end(), observed, start.end());
+            if (axes_.observables != nullptr)
+                at.x.add_observables(axes_.observables->x, axes_.observables->signs);
             const std::function<int()> threads = [&] { return axes_.threads(); };
             WeightDual dual(at.x, threads, axes_.context);
             const auto [weights, scale] = weights_and_scale(at, theta, from.fit.scale, dual, l);
@@ -169,8 +185,10 @@ private:
             if (!at.is_complete() && at.excess(weights, theta, scale) > enough) continue;
             from.weights = weights;
             std::ranges::fill(start, 0.0);
-            for (std::size_t r = 0; r < l.size(); ++r)
-                for (std::size_t k = 0; k < start.size(); ++k) start[k] += l[r] * at.basis[r][k];
+            for (std::size_t r = 0; r < at.basis.size(); ++r)
+                for (std::size_t k = 0; k < at.basis[r].size(); ++k)
+                    start[k] += l[r] * at.basis[r][k];
+            std::copy(l.begin() + std::ssize(at.basis), l.end(), observed);
             break;
         }
         from.fit =
@@ -190,7 +208,11 @@ private:
         double last_scale = 0, last_change = 0;
         for (int round = 0;; ++round) {
             throw_if_stopped(axes_.context);
-            std::vector<double> weights = dual.minimize(scale, at.target(scale), theta, l);
+            std::vector<double> target = at.target(scale);
+            if (axes_.observables != nullptr)
+                target.insert(target.end(), axes_.observables->target.begin(),
+                              axes_.observables->target.end());
+            std::vector<double> weights = dual.minimize(scale, target, theta, l);
             const double change = at.best_scale(dual.mean()) - scale;
             // The secant factor that extends the step to the scale which is best for these weights.
             double factor = 1;
@@ -211,9 +233,16 @@ private:
     const FrameAxes& frame_axes_;
 };
 
-constexpr int kThetas = 11;
-
 }  // namespace
+
+std::vector<double> theta_scan(std::size_t points) {
+    constexpr int kThetas = 11;
+    std::vector<double> thetas;
+    thetas.reserve(kThetas);
+    for (int n = 0; n < kThetas; ++n)
+        thetas.push_back(static_cast<double>(points) * std::pow(10, 1 - 0.5 * n));
+    return thetas;
+}
 
 std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Context& context) {
     EnsembleProblem asking = problem;
@@ -222,15 +251,12 @@ std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Co
     warn_of_axes(problem, of_frames);
     EnsembleProblem axes = asking;
     axes.partial = of_frames.partial;
-    std::vector<double> thetas;
-    thetas.reserve(kThetas);
-    for (int n = 0; n < kThetas; ++n)
-        thetas.push_back(static_cast<double>(problem.curve->size()) * std::pow(10, 1 - 0.5 * n));
+    const std::vector<double> thetas = theta_scan(data_count(problem));
     const auto fitter = [&](const EnsembleProblem& some) {
         std::vector<double> of_points = thetas;
         for (double& theta : of_points)
-            theta *= static_cast<double>(some.curve->size()) /
-                     static_cast<double>(problem.curve->size());
+            theta *=
+                static_cast<double>(data_count(some)) / static_cast<double>(data_count(problem));
         return WeightFit(some, of_frames).run(of_points);
     };
     const auto mean = [&](View<const double, 3> partial, const Weighted& one) {

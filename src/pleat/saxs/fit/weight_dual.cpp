@@ -197,6 +197,23 @@ FrameCoordinates::FrameCoordinates(View<const double, 2> factors, View<const dou
         });
 }
 
+void FrameCoordinates::add_observables(View<const double, 2> values,
+                                       const std::vector<int>& signs_of) {
+    const Index before = axes, blocks = (values.extent(1) + kFrameBlock - 1) / kFrameBlock;
+    axes += values.extent(0);
+    frames = values.extent(1);
+    signs.insert(signs.end(), signs_of.begin(), signs_of.end());
+    Array<double, 3> wider(blocks, padded(axes), kFrameBlock);
+    for (Index block = 0; block < blocks; ++block) {
+        const Index first = block * kFrameBlock, count = std::min(kFrameBlock, frames - first);
+        std::copy_n(x.size() > 0 ? x[block].data : nullptr, before * kFrameBlock,
+                    wider[block].data);
+        for (Index r = 0; r < values.extent(0); ++r)
+            std::copy_n(values[r].data + first, count, wider[block][before + r].data);
+    }
+    x = std::move(wider);
+}
+
 WeightDual::WeightDual(const FrameCoordinates& at, const std::function<int()>& threads,
                        const Context& context)
     : at_(at),
@@ -218,18 +235,23 @@ std::vector<double> WeightDual::minimize(double scale, std::span<const double> t
     scale_ = scale;
     target_ = target;
     theta_ = theta;
+    const bool is_bounded = std::ranges::any_of(at_.signs, [](int one) { return one != 0; });
+    if (is_bounded) move(l, std::vector<double>(l.size(), 0), 0, l);
     double value = evaluate(l);
     std::vector<double> gradient, hessian, direction, next(l.size());
     for (int step = 0; step < kMaxSteps; ++step) {
         throw_if_stopped(context_);
         compute_derivatives(l, gradient, hessian);
-        if (!solve_cholesky(hessian, gradient, direction)) break;
         const double slope =
-            std::inner_product(gradient.begin(), gradient.end(), direction.begin(), 0.0);
+            is_bounded ? restrict_steps(l, gradient, hessian, direction)
+            : solve_cholesky(hessian, gradient, direction)
+                ? std::inner_product(gradient.begin(), gradient.end(), direction.begin(), 0.0)
+                : -1;
+        if (slope < 0) break;
         const bool is_last = slope < 1e-12 * std::max(1.0, std::abs(value));
         double length = 1, lower = 0;
         do {
-            for (std::size_t r = 0; r < l.size(); ++r) next[r] = l[r] - length * direction[r];
+            move(l, direction, length, next);
             lower = evaluate(next);
             length /= 2;
         } while (!is_last && !(lower <= value - 0.2 * length * slope) && length > 1e-12);
@@ -251,11 +273,59 @@ std::vector<double> WeightDual::minimize(double scale, std::span<const double> t
     return weights;
 }
 
+int WeightDual::sign(std::size_t axis) const {
+    const std::size_t before = static_cast<std::size_t>(at_.axes) - at_.signs.size();
+    return axis < before ? 0 : at_.signs[axis - before];
+}
+
+double WeightDual::scale(std::size_t axis) const {
+    return axis + at_.signs.size() < static_cast<std::size_t>(at_.axes) ? scale_ : 1;
+}
+
+/// l - length * direction, with 0 for those of the wrong sign.
+void WeightDual::move(const std::vector<double>& l, const std::vector<double>& direction,
+                      double length, std::vector<double>& to) const {
+    for (std::size_t r = 0; r < l.size(); ++r) {
+        to[r] = l[r] - length * direction[r];
+        if (sign(r) * to[r] < 0) to[r] = 0;
+    }
+}
+
+/// The direction of a step in which multipliers that are at their bounds, and would be moved beyond
+/// them, have no part in the Newton step of the others. Returns the expected decrease, and -1 if
+/// the matrix is singular.
+double WeightDual::restrict_steps(const std::vector<double>& l, const std::vector<double>& gradient,
+                                  std::vector<double>& hessian,
+                                  std::vector<double>& direction) const {
+    const std::size_t n = l.size();
+    double near = 1e-3;  // to a bound; at most how far from the minimum
+    std::vector<double> step(n), to(n);
+    for (std::size_t r = 0; r < n; ++r) step[r] = gradient[r] / hessian[r * n + r];
+    move(l, step, 1, to);
+    double farthest = 0;
+    for (std::size_t r = 0; r < n; ++r) farthest = std::max(farthest, std::abs(l[r] - to[r]));
+    near = std::min(near, farthest);
+    std::vector<bool> is_held(n);
+    for (std::size_t r = 0; r < n; ++r) {
+        is_held[r] = sign(r) * gradient[r] > 0 && sign(r) * l[r] <= near;
+        for (std::size_t s = 0; is_held[r] && s < n; ++s)
+            if (s != r) hessian[r * n + s] = hessian[s * n + r] = 0;
+    }
+    if (!solve_cholesky(hessian, gradient, direction)) return -1;
+    double slope = 0;
+    for (std::size_t r = 0; r < n; ++r) {
+        const double along = std::abs(direction[r]);
+        slope += is_held[r] ? std::abs(gradient[r]) * std::min(along, std::abs(l[r]))
+                            : gradient[r] * direction[r];
+    }
+    return slope;
+}
+
 /// The objective at l; also sets the weights and the mean.
 double WeightDual::evaluate(const std::vector<double>& l) {
     const Index rows = at_.x.extent(1), blocks = at_.x.extent(0);
     std::vector<double> steps(rows, 0);
-    for (std::size_t r = 0; r < l.size(); ++r) steps[r] = l[r] * scale_;
+    for (std::size_t r = 0; r < l.size(); ++r) steps[r] = l[r] * scale(r);
     parallel_for(threads(), blocks, [&](Index block, int) {
         largest_[block] = HWY_DYNAMIC_DISPATCH(weigh)(
             at_.x[block].data, steps.data(), static_cast<std::size_t>(rows),
@@ -298,8 +368,8 @@ void WeightDual::compute_derivatives(const std::vector<double>& l, std::vector<d
             for (std::size_t s = 0; s <= r; ++s)
                 hessian[r * n + s] += products_[block].data[r * rows + s];
     for (std::size_t r = 0; r < n; ++r) {
-        gradient[r] = target_[r] - scale_ * mean_[r] + theta_ * l[r];
-        for (std::size_t s = 0; s <= r; ++s) hessian[r * n + s] *= scale_ * scale_;
+        gradient[r] = target_[r] - scale(r) * mean_[r] + theta_ * l[r];
+        for (std::size_t s = 0; s <= r; ++s) hessian[r * n + s] *= scale(r) * scale(s);
         hessian[r * n + r] += theta_;
         for (std::size_t s = 0; s < r; ++s) hessian[s * n + r] = hessian[r * n + s];
     }

@@ -17,17 +17,23 @@ inline constexpr Index kFrameBlock = 512;
 struct FrameCoordinates {
     Index axes = 0, frames = 0;
     Array<double, 3> x;  ///< [block, axis, frame of the block]; 0 beyond the axes and the frames
+    /// [observable]: 1 or -1 if its multiplier may not be negative or positive, else 0. The last
+    /// axes are those of observables, which the scale of the dual problem does not multiply.
+    std::vector<int> signs;
 
     FrameCoordinates() = default;
     /// Coordinates sum_k factors(k, axis) amounts(k, frame). `factors`: [k, axis]. `threads`
     /// returns the number of threads for one loop. Throws Cancelled.
     FrameCoordinates(View<const double, 2> factors, View<const double, 2> amounts,
                      const std::function<int()>& threads, const Context& context);
+    /// Adds the axes of observables. `values`: [observable, frame]; `signs_of`: [observable].
+    void add_observables(View<const double, 2> values, const std::vector<int>& signs_of);
 };
 
 /// The dual problem of the weights: minimise ln mean_i exp(-l.y_i) + l.t + theta |l|^2 / 2 over l,
 /// with y the coordinates times a scale and t those of the curve; the weights are exp(-l.y_i),
-/// normalised. The same bits for any number of threads.
+/// normalised. Some l may have a sign (FrameCoordinates::signs): then by projected Newton steps
+/// (Bertsekas, SIAM J. Control Optim. 20:221, 1982). The same bits for any number of threads.
 class WeightDual {
 public:
     /// `at`, `threads` and `context` must outlive this; `threads` returns the number of threads for
@@ -48,6 +54,12 @@ private:
     double evaluate(const std::vector<double>& l);
     void compute_derivatives(const std::vector<double>& l, std::vector<double>& gradient,
                              std::vector<double>& hessian);
+    double restrict_steps(const std::vector<double>& l, const std::vector<double>& gradient,
+                          std::vector<double>& hessian, std::vector<double>& direction) const;
+    void move(const std::vector<double>& l, const std::vector<double>& direction, double length,
+              std::vector<double>& to) const;
+    int sign(std::size_t axis) const;
+    double scale(std::size_t axis) const;
     int threads() const;
 
     const FrameCoordinates& at_;

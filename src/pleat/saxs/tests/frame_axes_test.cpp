@@ -9,6 +9,7 @@
 #include <random>
 
 #include "pleat/saxs/fit/least_squares.h"
+#include "pleat/saxs/fit/reweight.h"
 #include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/model/form_factors.h"
 
@@ -313,7 +314,22 @@ TEST(MaximumEntropy, FindsWeightsScaleAndContrastTogether) {
     some.resize(6);
     problem.options.background = true;
     some.push_back(maximum_entropy(problem, {})[3]);
-    for (const Reweighted& one : some) {
+    // With an observable of each kind besides the curve.
+    Array<double, 2> values(500, 3);
+    for (Index frame = 0; frame < 500; ++frame)
+        for (Index n = 0; n < 3; ++n) values(frame, n) = std::sin(static_cast<double>(frame + n));
+    const ObservableAxes observables({{"a", 0.4, 0.05, ObservableKind::gaussian, {}},
+                                      {"b", -0.2, 0.05, ObservableKind::upper, {}},
+                                      {"c", -0.1, 0.05, ObservableKind::lower, {}}},
+                                     values);
+    problem.options.background = false;
+    problem.observables = &observables;
+    const std::size_t alone = some.size();
+    for (const Reweighted& one : maximum_entropy(problem, {}))
+        if (some.size() < alone + 6) some.push_back(one);
+    for (std::size_t n = 0; n < some.size(); ++n) {
+        const Reweighted& one = some[n];
+        const std::vector<double> l = observables.fit(one.result.weights, one.theta).multipliers;
         const Fit& at = one.result.fit;
         // The slopes of the objective along the weights are equal at the minimum.
         double mean = 0, spread = 0;
@@ -326,11 +342,16 @@ TEST(MaximumEntropy, FindsWeightsScaleAndContrastTogether) {
                     profile[k] * (frames.curve.intensity[k] - at.model[k]) / frames.curve.sigma[k];
             const double weight = one.result.weights[static_cast<std::size_t>(frame)];
             slopes.push_back(std::log(std::max(weight, 1e-300)) - at.scale * along / one.theta);
+            for (Index r = 0; n >= alone && r < 3; ++r)
+                slopes.back() += l[static_cast<std::size_t>(r)] * observables.x(r, frame);
             mean += weight * slopes.back();
         }
         for (std::size_t i = 0; i < slopes.size(); ++i)
             spread += one.result.weights[i] * std::abs(slopes[i] - mean);
         EXPECT_LT(spread, 0.004) << one.theta;
+        if (n >= alone) {
+            EXPECT_GT(std::abs(l[0]), 0);
+        }
     }
 }
 
