@@ -111,7 +111,7 @@ std::unique_ptr<saxs::SurfaceKernel> saxs::make_cuda_surface_kernel(std::span<co
 }
 
 std::shared_ptr<saxs::SharedGpu> saxs::make_shared_gpu(const Model&, std::span<const std::int32_t>,
-                                                       int index, bool) {
+                                                       int index) {
     refuse(index);
 }
 

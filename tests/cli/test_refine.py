@@ -122,10 +122,18 @@ class Refine(ProgramTest):
         return curve
 
     def test_fits_the_frames_to_a_curve(self):
-        self.refine("run", *LINKER, *FEW, "--mode", "pool", "--data", self.made_curve(), "--model", "two-bead")
+        done = self.refine("run", *LINKER, *FEW, "--data", self.made_curve(), "--model", "two-bead")
+        self.assertIn(" effective frames of 60", done.stdout.decode())
         fitted = self.folder / "run" / "saxs"
         self.assertEqual(len(read_table(fitted / "frames.tsv")), 60)
         self.assertTrue((fitted / "minimal_ensemble.tsv").exists())
+        chosen = [row for row in read_table(fitted / "minimal_ensemble.tsv") if row["chosen"] == "1"]
+        self.assertEqual((fitted / "members.pdb").read_text().count("\nENDMDL"), len(chosen))
+        rows = {row["quantity"]: row for row in read_table(self.folder / "run" / "ensemble.tsv")}
+        self.assertEqual(set(rows), {"rg", "distance_1_2"})
+        rg = sorted(float(row["rg"]) for row in read_table(self.folder / "run" / "frames.tsv"))
+        self.assertAlmostEqual(float(rows["rg"]["pool_50"]), rg[30], delta=1e-3)
+        self.assertLessEqual(float(rows["rg"]["ensemble_rflex"]), 1)
         self.assertEqual(manifest(fitted)["status"], "finished")
         self.assertIn("saxs", manifest(self.folder / "run")["stages"])
         self.assertNotIn("chi2", read_table(self.folder / "run" / "frames.tsv")[0])
@@ -149,17 +157,17 @@ class Refine(ProgramTest):
 
     def test_draws_frames_by_the_likelihood_of_a_curve(self):
         curve = self.made_curve()
-        done = self.refine("fit", *LINKER, "--mode", "fit", "--frames", 40, "--chains", 4, "--moves", 10, "--doublings",
+        done = self.refine("fit", *LINKER, "--mode", "fit", "--frames", 256, "--chains", 4, "--moves", 10, "--doublings",
                            0, "--data", curve, "--model", "two-bead", "--no-reweight")
         self.assertIn(" powers of the likelihood; frames descend from ", done.stdout.decode())
         rows = read_table(self.folder / "fit" / "frames.tsv")
-        self.refine("pool", *LINKER, "--frames", 40, "--chains", 2, "--moves", 50)
+        self.refine("pool", *LINKER, "--frames", 256, "--chains", 2, "--moves", 50)
         pool = read_table(self.folder / "pool" / "frames.tsv")
 
         def spread(table):
-            return sorted(float(row["rg"]) for row in table)[35] - sorted(float(row["rg"]) for row in table)[4]
+            return sorted(float(row["rg"]) for row in table)[230] - sorted(float(row["rg"]) for row in table)[25]
         self.assertLess(spread(rows), spread(pool))
-        self.assertLess(sorted(float(row["chi2"]) for row in rows)[20], 5)
+        self.assertLess(sorted(float(row["chi2"]) for row in rows)[128], 5)
         told = json.loads((self.folder / "fit" / "convergence.json").read_text(encoding="utf-8"))
         self.assertEqual((told["evidence"]["powers"][0], told["evidence"]["powers"][-1]), (0, 1))
         self.assertIn("passed", told["misfit"])

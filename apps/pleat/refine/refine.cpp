@@ -2,8 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +21,7 @@
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
 #include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/jobs/job_command.h"
@@ -263,13 +268,93 @@ std::string find_clusters(const RefineOptions& options, const refine::Result& re
     return make_clusters(own, stage_task(words, task, context), ranks).summary;
 }
 
+/// The 5th, 50th and 95th percentile of values, their deviation, and the entropy of their histogram
+/// of 20 equal bins from `low` to `high`, of that of equal bins (Rflex: Tria, Mertens, Kachala,
+/// Svergun, IUCrJ 2:207, 2015).
+struct Distribution {
+    double low = 0, middle = 0, high = 0, deviation = 0, flexibility = 0;
+};
+Distribution distribution_of(const std::vector<double>& values, std::span<const double> weights,
+                             double least, double largest) {
+    constexpr std::size_t kBins = 20;
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+    Distribution found;
+    std::array<double, kBins> bins{};
+    double sum = 0, mean = 0, square = 0;
+    for (const std::size_t n : order) {
+        const double value = values[n], before = sum;
+        sum += weights[n];
+        for (const auto& [share, to] : {std::pair(0.05, &found.low), std::pair(0.5, &found.middle),
+                                        std::pair(0.95, &found.high)})
+            if (before <= share && sum > share) *to = value;
+        mean += weights[n] * value;
+        square += weights[n] * value * value;
+        const double at = largest > least ? (value - least) / (largest - least) : 0;
+        bins[std::min(kBins - 1, static_cast<std::size_t>(at * kBins))] += weights[n];
+    }
+    found.deviation = std::sqrt(std::max(0.0, square - mean * mean));
+    for (const double share : bins)
+        if (share > 0) found.flexibility -= share * std::log(share) / std::log(double{kBins});
+    return found;
+}
+
+/// Pool and weighted ensemble side by side, as text and in ensemble.tsv; how far the pool reaches.
+std::string compare_ensemble(const refine::Result& result, const saxs::Weighted& weighted,
+                             RunDirectory& run) {
+    constexpr double kFewest = 20, kEnough = 400;
+    const auto frames = static_cast<double>(weighted.weights.size());
+    std::string text = fmt::format(
+        "\nweights rest on {:.0f} effective frames of {:.0f}{}\n", weighted.effective_frames,
+        frames,
+        weighted.effective_frames < kFewest ? ": too few to be an ensemble; draw more --frames, or "
+                                              "--mode fit if the protein has one conformation"
+        : weighted.effective_frames < kEnough
+            ? fmt::format(": {:.0f} are wanted; draw more --frames", kEnough)
+            : "");
+    text += fmt::format("{:<16}{:>8}{:>8}{:>8}{:>10}{:>8}{:>8}{:>8}{:>8}{:>8}\n", "angstrom", "5 %",
+                        "median", "95 %", "weighted:", "5 %", "median", "95 %", "Rflex", "Rsigma");
+    std::string table =
+        "quantity\tpool_5\tpool_50\tpool_95\tpool_rflex\tensemble_5\tensemble_50\t"
+        "ensemble_95\tensemble_rflex\trsigma\n";
+    const std::vector<double> equal(weighted.weights.size(), 1 / frames);
+    std::vector<double> weights(result.chain.size());
+    for (std::size_t n = 0; n < weighted.frames.size(); ++n)
+        weights[weighted.frames[n]] = weighted.weights[n];
+    for (const refine::Quantity& quantity : result.quantities) {
+        const auto [least, largest] =
+            std::minmax_element(quantity.values.begin(), quantity.values.end());
+        const Distribution pool = distribution_of(quantity.values, equal, *least, *largest),
+                           found = distribution_of(quantity.values, weights, *least, *largest);
+        const double ratio = pool.deviation > 0 ? found.deviation / pool.deviation : 1;
+        text += fmt::format(
+            "{:<16}{:>8.2f}{:>8.2f}{:>8.2f}{:>10}{:>8.2f}{:>8.2f}{:>8.2f}{:>7.0f}%"
+            "{:>8.2f}\n",
+            quantity.name, pool.low, pool.middle, pool.high, "", found.low, found.middle,
+            found.high, 100 * found.flexibility, ratio);
+        table += fmt::format(
+            "{}\t{:.4f}\t{:.4f}\t{:.4f}\t{:.4f}\t{:.4f}\t{:.4f}\t{:.4f}\t{:.4f}\t{:.4f}\n",
+            quantity.name, pool.low, pool.middle, pool.high, pool.flexibility, found.low,
+            found.middle, found.high, found.flexibility, ratio);
+    }
+    write_text(run.output("ensemble.tsv"), table);
+    return text;
+}
+
 /// Computes the frames' profiles and, if there is a curve, fits them to it.
 std::string compute_profiles(RefineOptions& options, const refine::Result& result,
                              RunDirectory& run, const JobTask& task, Ranks& ranks,
                              const Context& context) {
     const std::vector<std::string> words =
         set_stage(options, result, "saxs", "saxs", run, options.saxs);
-    return make_profiles(options.saxs, stage_task(words, task, context), ranks).summary;
+    const SaxsOutcome outcome =
+        make_profiles(options.saxs, stage_task(words, task, context), ranks);
+    const auto& ensemble = outcome.result.ensemble;
+    if (result.mode != refine::Mode::pool || ensemble.scan.empty()) return outcome.summary;
+    return outcome.summary +
+           compare_ensemble(result, ensemble.scan[ensemble.scan_chosen].result, run);
 }
 
 /// What is read before sampling.

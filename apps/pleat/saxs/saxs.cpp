@@ -22,6 +22,7 @@
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/ensemble_reader.h"
+#include "pleat/bio/ensemble/write_frames.h"
 #include "pleat/bio/selection/selection_terms.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
@@ -609,6 +610,17 @@ saxs::ComponentSize measure(const SaxsOptions& options, const std::vector<std::s
     return size;
 }
 
+/// Writes the structures of the chosen minimal ensemble, in the order of its table.
+void write_members(RunDirectory& run, const Input& input, const saxs::Result& result) {
+    if (result.ensemble.minimal.empty() || input.components.size() != 1) return;
+    const Ensemble& frames = input.components.front();
+    StructureWriter writer(run.output(fits_pdb(*frames.topology) ? "members.pdb" : "members.cif"),
+                           *frames.topology);
+    for (const Index frame : result.ensemble.minimal[result.ensemble.minimal_chosen].frames)
+        writer.add(frames.xyz.view()[frame]);
+    writer.close();
+}
+
 }  // namespace
 
 SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& ranks,
@@ -637,6 +649,7 @@ SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& rank
     if (!ranks.is_leader()) return {std::move(result), {}};
     run.stage("write");
     saxs::write_results(run, result, options.parameters);
+    write_members(run, input, result);
     saxs::record_facts(run, result);
     run.cite(saxs::citations(result));
     run.finish();

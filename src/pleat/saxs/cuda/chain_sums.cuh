@@ -56,15 +56,14 @@ class ChainRequests {
     using Pinned = typename Gpu::template Pinned<T>;
 
 public:
-    /// `few_moves`: as make_shared_gpu() has it.
     ChainRequests(const Model& model, const SortedScatterers& sorted, const Gpu& gpu,
-                  bool few_moves, Index max_sum_bytes)
+                  Index max_sum_bytes)
         : max_sum_bytes_(max_sum_bytes),
           classes_(model),
           grid_(model.q),
           size_(model.pair_count() * model.q_count()),
           data_(model, classes_, grid_),
-          table_(sorted, channels_of_types(model), few_moves ? kColumnsOfFewMoves : kChainColumns),
+          table_(sorted, channels_of_types(model), kChainColumns),
           kernel_(grid_.even ? serve_chains<true> : serve_chains<false>),
           scatterers_(model.scatterer_count()),
           ctas_(std::max<Index>(gpu.resident_ctas(kernel_, kChainThreads, kSharedBytes), 2)),
@@ -365,9 +364,8 @@ class GpuOfSessions;
 
 /// The sums of a session's chains. Each pair of bodies and each profile has two copies; notes in
 /// host memory say which holds the accepted sums and which the proposed ones, so accepting a
-/// proposal moves no data. A session that adopts another session's chain refers to the same
-/// accepted sums and has its own place for proposed ones. Sums are integers without rounding, so a
-/// chain's profile is always exactly that of its sums.
+/// proposal moves no data. Sums are integers without rounding, so a chain's profile is always
+/// exactly that of its sums.
 template <class Gpu>
 class ChainSums final : public SessionSums {
 public:
@@ -384,7 +382,6 @@ public:
           constants_(profiles_),
           accepted_(self_terms.extent(0), pairs_ + 1),
           spare_(self_terms.extent(0), pairs_ + 1),
-          places_(self_terms.extent(0)),
           changed_(self_terms.extent(0)) {
         const Index chains = self_terms.extent(0);
         const Gpu& gpu = of_->gpu();
@@ -410,14 +407,17 @@ public:
         sums_ = DeviceArray<Sums>(max_jobs_ * requests_.size());
         changes_ = DeviceArray<Sums>(chains * requests_.size());
         arrived_ = DeviceArray<unsigned>(max_jobs_ + chains);
+        places_ = DeviceArray<Sums>(chains * (pairs_ + 1) * 2 * requests_.size());
         scales_ = DeviceArray<float>(std::max<Index>(scales.size(), 1));
         if (scales.size() > 0) scales_.upload(scales.data, 0, scales.size());
         unit_scale_ = unit_scale_of(scales);
         std::copy(self_terms.begin(), self_terms.end(), constants_.begin());
         for (Index chain = 0; chain < chains; ++chain) {
-            places_[chain] = std::make_shared<Places>();
-            add_places(chain, accepted_);
-            add_places(chain, spare_);
+            for (Index pair = 0; pair <= pairs_; ++pair) {
+                accepted_(chain, pair) =
+                    places_.data() + (chain * (pairs_ + 1) + pair) * 2 * requests_.size();
+                spare_(chain, pair) = accepted_(chain, pair) + requests_.size();
+            }
             add_zero_angle(scales.size() > 0 ? scales[chain] : View<const float, 2>{},
                            constants_.view()[chain]);
         }
@@ -477,29 +477,6 @@ public:
         std::copy(from.begin(), from.end(), profiles_.view()[chain].data);
     }
 
-    bool is_ready() override {
-        try {
-            return !request_ || requests_.is_ready(*request_);
-        } catch (...) {
-            return true;  // finish() tells
-        }
-    }
-
-    void adopt(Index chain, const SessionSums& from) override {
-        const auto& other = dynamic_cast<const ChainSums&>(from);
-        auto& places = places_[chain];
-        if (places != other.places_[chain]) {
-            finish_part();
-            const typename ChainRequests<Gpu>::Pause pause(requests_);
-            places = other.places_[chain];
-            add_places(chain, spare_);
-            of_->gpu().wait();
-        }
-        std::copy_n(&other.accepted_(chain, 0), pairs_ + 1, &accepted_(chain, 0));
-        const View<const double, 2> profile = other.profile(chain);
-        std::copy(profile.begin(), profile.end(), profiles_.view()[chain].data);
-    }
-
     void refresh(Index chain, View<const float, 2> xyz) override {
         std::vector<std::int32_t>& all = changed_[chain];
         all.clear();
@@ -519,22 +496,6 @@ private:
     template <class T>
     using Pinned = typename Gpu::template Pinned<T>;
     using Sums = unsigned long long;  ///< [channel pair, q], units
-
-    /// Device memory for the sums of a chain, shared by all sessions that adopted it.
-    struct Places {
-        std::mutex mutex;
-        std::vector<DeviceArray<Sums>> arrays;
-    };
-
-    /// Assigns new memory to the sums of a chain.
-    void add_places(Index chain, Array<Sums*, 2>& notes) {
-        DeviceArray<Sums> added((pairs_ + 1) * requests_.size());
-        for (Index pair = 0; pair <= pairs_; ++pair)
-            notes(chain, pair) = added.data() + pair * requests_.size();
-        Places& places = *places_[chain];
-        const std::lock_guard lock(places.mutex);
-        places.arrays.push_back(std::move(added));
-    }
 
     /// Adds the sums at q = 0, which do not depend on positions.
     void add_zero_angle(View<const float, 2> scales, View<double, 2> to) const {
@@ -660,13 +621,12 @@ private:
     Index slot_ = -1, max_jobs_ = 0, max_ctas_ = 0;
     Pinned<uint4> host_table_;
     DeviceArray<uint4> table_;
-    DeviceArray<Sums> sums_, changes_;
+    DeviceArray<Sums> sums_, changes_, places_;
     DeviceArray<unsigned> arrived_;
     DeviceArray<float> scales_;
     Pinned<double> results_;  ///< [chain, size]
     double unit_scale_ = 1;
     Array<Sums*, 2> accepted_, spare_;  ///< [chain, pair of bodies and profile]: where sums are
-    std::vector<std::shared_ptr<Places>> places_;     ///< [chain]
     std::vector<std::vector<std::int32_t>> changed_;  ///< [chain]: pairs of the last proposal
     // Of the part that is being made, or was started.
     std::vector<ChainMove> moves_;
@@ -683,14 +643,14 @@ template <class Gpu>
 class GpuOfSessions final : public SharedGpu,
                             public std::enable_shared_from_this<GpuOfSessions<Gpu>> {
 public:
-    /// `few_moves`: as make_shared_gpu() has it. `max_sum_bytes`: for the new sums of a request.
+    /// `max_sum_bytes`: for the new sums of a request.
     GpuOfSessions(Model model, std::span<const std::int32_t> bodies, Gpu gpu,
-                  bool few_moves = false, Index max_sum_bytes = Index{16} << 20)
+                  Index max_sum_bytes = Index{16} << 20)
         : model_(std::move(model)),
           bodies_(bodies.empty() ? 1 : *std::max_element(bodies.begin(), bodies.end()) + 1),
           sorted_(sort_by_body(model_, bodies, bodies_)),
           gpu_(std::move(gpu)),
-          requests_(model_, sorted_, gpu_, few_moves, max_sum_bytes) {}
+          requests_(model_, sorted_, gpu_, max_sum_bytes) {}
 
     void check(const Model& model, const SortedScatterers& sorted) const override {
         const auto same = [](const Array<double, 3>& a, const Array<double, 3>& b) {

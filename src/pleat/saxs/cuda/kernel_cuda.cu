@@ -37,8 +37,8 @@ std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const Sorted
 }
 
 std::shared_ptr<SharedGpu> make_shared_gpu(const Model& model, std::span<const std::int32_t> bodies,
-                                           int index, bool few_moves) {
-    return std::make_shared<cuda::GpuOfSessions<CudaGpu>>(model, bodies, CudaGpu(index), few_moves);
+                                           int index) {
+    return std::make_shared<cuda::GpuOfSessions<CudaGpu>>(model, bodies, CudaGpu(index));
 }
 
 std::unique_ptr<SurfaceKernel> make_cuda_surface_kernel(std::span<const double> reach, Index frames,

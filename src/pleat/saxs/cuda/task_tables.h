@@ -64,9 +64,8 @@ struct CallTable {
     Index bodies = 0;
 };
 
-/// Maximum columns per task; fewer with few scatterers or moves, which finish sooner if many warps
-/// share them.
-inline constexpr Index kChainColumns = 64, kColumnsOfFewMoves = 32;
+/// Maximum columns per task.
+inline constexpr Index kChainColumns = 64;
 
 /// Scatterers of two channels: at most kLanes rows, one per lane, and columns of any types.
 struct ChainTask {

@@ -271,13 +271,6 @@ public:
         ++accepted_moves;
     }
     void drop_proposal() { copy_moved(xyz, proposed); }
-    /// Copies the accepted positions of a chain of the same bodies.
-    void adopt(const MonteCarloChain& from) {
-        drop_proposal();
-        std::ranges::copy(from.xyz, xyz.begin());
-        std::ranges::copy(from.xyz, proposed.begin());
-        accepted_moves = from.accepted_moves;
-    }
 
     Array<float, 2> xyz, proposed;  ///< [axis, sorted scatterer]
     Index accepted_moves = 0;       ///< moves since all sums were computed
@@ -501,22 +494,6 @@ void ProfileSession::accept(Index chain) {
 }
 
 void ProfileSession::reject(Index chain) { chain_at(state_->chains, chain).drop_proposal(); }
-
-bool ProfileSession::is_ready() { return !state_->is_started || state_->sums->is_ready(); }
-
-void ProfileSession::adopt(Index chain, const ProfileSession& from) {
-    State& state = *state_;
-    const State& other = *from.state_;
-    MonteCarloChain& of = chain_at(state.chains, chain);
-    const MonteCarloChain& one = chain_at(other.chains, chain);
-    if (state.model.q != other.model.q || state.model.types != other.model.types ||
-        state.model.pair_count() != other.model.pair_count() ||
-        state.sorted.order != other.sorted.order || state.first_sorted != other.first_sorted ||
-        state.options.gpu != other.options.gpu)
-        throw UsageError("expected a session of the same model, bodies and device, found another");
-    of.adopt(one);
-    state.sums->adopt(chain, *other.sums);
-}
 
 double ProfileSession::refresh(Index chain) {
     State& state = *state_;

@@ -64,18 +64,11 @@ public:
     /// throws UsageError if nothing was started.
     void start(std::span<const Move> moves);
     View<const double, 3> finish();
-    /// Whether finish() would return at once.
-    bool is_ready();
     /// Accepts a chain's proposal, and refreshes the sums if that is due. Throws UsageError if
     /// there is no proposal.
     void accept(Index chain);
     /// Drops a chain's proposal, without waiting for it; its state did not change.
     void reject(Index chain);
-    /// Copies the accepted state of the same chain of another session, which must have the same
-    /// model, scales, bodies and device, and drops its own proposal. Afterwards both give the same
-    /// bits. The other session may compute proposals on another thread meanwhile, but not accept
-    /// one. Throws UsageError.
-    void adopt(Index chain, const ProfileSession& from);
     /// Computes all sums of a chain again. Returns the largest relative drift over q of the sum of
     /// its partial profiles.
     double refresh(Index chain);

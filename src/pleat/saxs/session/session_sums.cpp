@@ -81,16 +81,6 @@ public:
         std::ranges::copy(pending.profile, profiles_[chain].data);
     }
 
-    void adopt(Index chain, const SessionSums& from) override {
-        const auto& other = dynamic_cast<const HostSums&>(from);
-        const auto copy = [&](const Array<double, 3>& all, Array<double, 3>& to) {
-            const View<const double, 2> one = all[chain];
-            std::ranges::copy(one, to[chain].data);
-        };
-        copy(other.sums_, sums_);
-        copy(other.profiles_, profiles_);
-    }
-
     void refresh(Index chain, View<const float, 2> xyz) override {
         const ProposedPositions all{chain, xyz, {}};
         std::int64_t bytes = 0;

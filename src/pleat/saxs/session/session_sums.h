@@ -26,8 +26,6 @@ public:
     /// Starts computing proposals, at most one per chain; copies their positions. Throws
     /// DeviceError, Cancelled.
     virtual void start(std::span<const ProposedPositions> proposals) = 0;
-    /// Whether finish() would return at once.
-    virtual bool is_ready() { return true; }
     /// The partial profiles [proposal, channel pair, q] of those proposals, valid until the next
     /// start(). Throws DeviceError.
     virtual View<const double, 3> finish() = 0;
@@ -36,9 +34,6 @@ public:
     virtual void accept(Index chain) = 0;
     /// Computes all sums of a chain from its positions [axis, sorted scatterer].
     virtual void refresh(Index chain, View<const float, 2> xyz) = 0;
-    /// Takes over the accepted state of a chain of other sums of the same kind. On a GPU they then
-    /// share the accepted sums, and each has a place of its own for proposals.
-    virtual void adopt(Index chain, const SessionSums& from) = 0;
     /// The accepted partial profiles [channel pair, q].
     virtual View<const double, 2> profile(Index chain) const = 0;
 };
@@ -66,12 +61,10 @@ public:
 /// Maximum number of sessions that share a GPU at a time.
 inline constexpr Index kMaxSharedSessions = 256;
 
-/// Makes a shared GPU, in float32. `bodies` [scatterer], from 0. `few_moves`: whether only a few
-/// moves wait at a time, so that the latency of a move matters more than throughput; sums are then
-/// cut into smaller parts, whose last bits differ. Throws DeviceError if the GPU is missing or out
-/// of memory.
+/// Makes a shared GPU, in float32. `bodies` [scatterer], from 0. Throws DeviceError if the GPU is
+/// missing or out of memory.
 std::shared_ptr<SharedGpu> make_shared_gpu(const Model& model, std::span<const std::int32_t> bodies,
-                                           int index, bool few_moves = false);
+                                           int index);
 
 /// Maximum bytes of a batch of sums with their pieces, unless one pair needs more.
 inline constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;

@@ -354,13 +354,6 @@ TEST_F(CudaKernel, GivesSessionsOnThreadsTheBitsOfEachAlone) {
         of, make_shared_gpu(random_scatterers(of.shape).model, of.body_of(), 0), 12, 200);
 }
 
-TEST_F(CudaKernel, SessionsAdoptChainsOfOneAnother) {
-    const test::SharedShape of{
-        {.scatterers = 200, .types = 5, .channels = 2, .scaled = 1, .q = 40, .frames = 3}, 4};
-    test::expect_bits_after_adopting(
-        of, make_shared_gpu(random_scatterers(of.shape).model, of.body_of(), 0), 300);
-}
-
 // Even without a GPU.
 TEST(Devices, RefuseMethodsThatTheyDoNotOffer) {
     const RandomScatterers given = random_scatterers({.scatterers = 3});

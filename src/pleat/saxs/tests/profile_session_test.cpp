@@ -10,7 +10,6 @@
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "random_model.h"
-#include "shared_sessions.h"
 #include "turns.h"
 
 namespace pleat::saxs {
@@ -278,20 +277,6 @@ TEST(ProfileSession, FinishesWhatWasStarted) {
         session.accept(0);  // which finishes first
         expect_same(session.profile(0), expected);
     }
-}
-
-TEST(ProfileSession, SessionsAdoptChainsOfOneAnother) {
-    test::expect_bits_after_adopting(
-        {{.scatterers = 40, .types = 3, .channels = 2, .scaled = 1, .q = 20, .frames = 3}, 4}, {},
-        12);
-}
-
-TEST(ProfileSession, RefusesToAdoptChainsOfOtherModels) {
-    const RandomScatterers given = random_scatterers(kChain);
-    ProfileSession session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
-    const ProfileSession other(given.model, given.xyz, {}, {}, {}, one_thread());
-    EXPECT_THROW(session.adopt(0, other), UsageError);
-    EXPECT_THROW(session.adopt(1, session), UsageError);
 }
 
 TEST(ProfileSession, RefusesInvalidBodiesChainsAndMoves) {

@@ -23,7 +23,7 @@ using test::walk;
 std::shared_ptr<SharedGpu> make_on_host(const SharedShape& of, HostGpuState& state,
                                         Index max_sum_bytes = Index{1} << 20) {
     return std::make_shared<cuda::GpuOfSessions<HostGpu>>(
-        random_scatterers(of.shape).model, of.body_of(), HostGpu(state), false, max_sum_bytes);
+        random_scatterers(of.shape).model, of.body_of(), HostGpu(state), max_sum_bytes);
 }
 
 const SharedShape kShapes[] = {
@@ -112,30 +112,6 @@ TEST(SharedGpuOnHost, SumsOfLargeBodiesDoNotDependOnTheNumberOfSessions) {
     EXPECT_EQ(walk(others.back(), of.body_of(), 3, 1), expected);
 }
 
-TEST(SharedGpuOnHost, SessionsAdoptChainsOfOneAnother) {
-    HostGpuState state;
-    for (const SharedShape& of : kShapes)
-        test::expect_bits_after_adopting(of, make_on_host(of, state), 7);
-    EXPECT_EQ(state.used_bytes, 0);
-}
-
-// A session that leaves others for one that began anew takes none of their memory with it.
-TEST(SharedGpuOnHost, ASessionAdoptsChainsOfOthersInTurn) {
-    const SharedShape of{{.scatterers = 24, .types = 2, .q = 17, .frames = 2}, 3};
-    const RandomScatterers given = random_scatterers(of.shape);
-    HostGpuState state;
-    const auto gpu = make_on_host(of, state);
-    ProfileSession follower = shared_session(given, of.body_of(), gpu);
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-        ProfileSession first = shared_session(given, of.body_of(), gpu);
-        walk(first, of.body_of(), 4, seed);
-        for (Index chain = 0; chain < 2; ++chain) follower.adopt(chain, first);
-        walk(follower, of.body_of(), 3, seed);
-        expect_right_profiles(first, given);
-        expect_right_profiles(follower, given);
-    }
-}
-
 // Slots of sessions that ended are used again.
 TEST(SharedGpuOnHost, RefusesMoreSessionsThanItsKernelSees) {
     const SharedShape of{{.scatterers = 4, .types = 1, .q = 3}, 1};
@@ -179,9 +155,7 @@ TEST(SharedGpuOnHost, TellsEverySessionThatTheGpuFailed) {
         const Move move{0, moved, xyz};
         EXPECT_THROW(one->propose({&move, 1}), std::logic_error);
         one->start({&move, 1});
-        EXPECT_TRUE(one->is_ready());  // so that nobody waits
         EXPECT_THROW(one->finish(), std::logic_error);
-        EXPECT_TRUE(one->is_ready());
     }
 }
 
