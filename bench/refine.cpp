@@ -1,11 +1,10 @@
 // Times the moves of refine on a made protein of domains and linkers, as JSON.
 //
-// bench_refine DEVICE [SCATTERERS CONFORMATIONS [TOGETHER [alone]]]: moves a second of mode fit
+// bench_refine DEVICE [SCATTERERS CONFORMATIONS [TOGETHER]]: moves a second of mode fit
 // with profiles at 51 values of q, for at least this many beads and hydration sites, by default for
 // all cases that have a bar; proposals that overlaps reject count too. A second of CPU time is that
-// of all threads. TOGETHER: conformations in a call; "alone": calls of threads do not share kernels
-// of a GPU. The microseconds of a move are those of each stage on one thread, with as many
-// conformations in a call; on a GPU a call of 1, 8 and 64.
+// of all threads. TOGETHER: conformations in a call. The microseconds of a move are those of each
+// stage on one thread, with as many conformations in a call; on a GPU a call of 1, 8 and 64.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -232,10 +231,9 @@ MadeProtein protein_of(Index scatterers, const std::vector<double>& q, const Con
     return protein;
 }
 
-/// `together`: conformations in a call; 0: as a run has it. `is_shared`: whether the calls of
-/// threads share kernels on a GPU.
+/// `together`: conformations in a call; 0: as a run has it.
 nlohmann::ordered_json measure(const Context& context, Index scatterers, Index conformations,
-                               Index together = 0, bool is_shared = true) {
+                               Index together = 0) {
     std::vector<double> q;
     q.reserve(51);
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
@@ -245,8 +243,7 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     options.moves = is_gpu ? 100 : 10;
     if (is_gpu) options.divide_for_gpu();
     if (together > 0) options.together = together;
-    MadeProtein protein = protein_of(scatterers, q, context);
-    if (!is_shared) protein.profile.gpu = nullptr;
+    const MadeProtein protein = protein_of(scatterers, q, context);
     const ChainModel& chain = protein.chain;
     const ProfileModel& profile = protein.profile;
     const Prior prior(chain, coil_tables());
@@ -308,7 +305,6 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
             {"threads", resolve_threads(context)},
             {"together", options.together},
             {"in_turn", options.in_turn},
-            {"shared", is_shared},
             {"powers", powers},
             {"accepted", accepted / proposed},
             {"seconds", seconds},
@@ -320,8 +316,8 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
 }  // namespace
 
 int main(int count, char** values) {
-    if (count != 2 && (count < 4 || count > 6)) {
-        std::cerr << "usage: bench_refine DEVICE [SCATTERERS CONFORMATIONS [TOGETHER [alone]]]\n";
+    if (count != 2 && (count < 4 || count > 5)) {
+        std::cerr << "usage: bench_refine DEVICE [SCATTERERS CONFORMATIONS [TOGETHER]]\n";
         return 2;
     }
     try {
@@ -329,10 +325,9 @@ int main(int count, char** values) {
         context.device = Device::parse(values[1]);
         if (count > 2) {
             const Index together = count > 4 ? std::stoll(values[4]) : 0;
-            std::cout << measure(context, std::stoll(values[2]), std::stoll(values[3]), together,
-                                 count < 6)
-                             .dump(1)
-                      << std::endl;
+            std::cout
+                << measure(context, std::stoll(values[2]), std::stoll(values[3]), together).dump(1)
+                << std::endl;
             return 0;
         }
         for (const auto& [scatterers, bar] : {std::array<Index, 2>{1888, 150000}, {200, 800000}}) {

@@ -269,13 +269,13 @@ std::string find_clusters(const RefineOptions& options, const refine::Result& re
 }
 
 /// The 5th, 50th and 95th percentile of values, their deviation, and the entropy of their histogram
-/// of 20 equal bins from `low` to `high`, of that of equal bins (Rflex: Tria, Mertens, Kachala,
+/// of 20 equal bins from `min` to `max`, of that of equal bins (Rflex: Tria, Mertens, Kachala,
 /// Svergun, IUCrJ 2:207, 2015).
 struct Distribution {
     double low = 0, middle = 0, high = 0, deviation = 0, flexibility = 0;
 };
 Distribution distribution_of(const std::vector<double>& values, std::span<const double> weights,
-                             double least, double largest) {
+                             double min, double max) {
     constexpr std::size_t kBins = 20;
     std::vector<std::size_t> order(values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -292,7 +292,7 @@ Distribution distribution_of(const std::vector<double>& values, std::span<const 
             if (before <= share && sum > share) *to = value;
         mean += weights[n] * value;
         square += weights[n] * value * value;
-        const double at = largest > least ? (value - least) / (largest - least) : 0;
+        const double at = max > min ? (value - min) / (max - min) : 0;
         bins[std::min(kBins - 1, static_cast<std::size_t>(at * kBins))] += weights[n];
     }
     found.deviation = std::sqrt(std::max(0.0, square - mean * mean));
@@ -306,14 +306,15 @@ std::string compare_ensemble(const refine::Result& result, const saxs::Weighted&
                              RunDirectory& run) {
     constexpr double kFewest = 20, kEnough = 400;
     const auto frames = static_cast<double>(weighted.weights.size());
-    std::string text = fmt::format(
-        "\nweights rest on {:.0f} effective frames of {:.0f}{}\n", weighted.effective_frames,
-        frames,
-        weighted.effective_frames < kFewest ? ": too few to be an ensemble; draw more --frames, or "
-                                              "--mode fit if the protein has one conformation"
-        : weighted.effective_frames < kEnough
-            ? fmt::format(": {:.0f} are wanted; draw more --frames", kEnough)
-            : "");
+    std::string text =
+        fmt::format("\nweights rest on {:.0f} effective frames of {:.0f}{}\n",
+                    weighted.effective_frames, frames,
+                    weighted.effective_frames < kFewest
+                        ? ": too few to be an ensemble; draw more frames, or take mode fit if "
+                          "the protein has one conformation"
+                    : weighted.effective_frames < kEnough
+                        ? fmt::format(": {:.0f} are wanted; draw more frames", kEnough)
+                        : "");
     text += fmt::format("{:<16}{:>8}{:>8}{:>8}{:>10}{:>8}{:>8}{:>8}{:>8}{:>8}\n", "angstrom", "5 %",
                         "median", "95 %", "weighted:", "5 %", "median", "95 %", "Rflex", "Rsigma");
     std::string table =
@@ -324,10 +325,9 @@ std::string compare_ensemble(const refine::Result& result, const saxs::Weighted&
     for (std::size_t n = 0; n < weighted.frames.size(); ++n)
         weights[weighted.frames[n]] = weighted.weights[n];
     for (const refine::Quantity& quantity : result.quantities) {
-        const auto [least, largest] =
-            std::minmax_element(quantity.values.begin(), quantity.values.end());
-        const Distribution pool = distribution_of(quantity.values, equal, *least, *largest),
-                           found = distribution_of(quantity.values, weights, *least, *largest);
+        const auto [min, max] = std::minmax_element(quantity.values.begin(), quantity.values.end());
+        const Distribution pool = distribution_of(quantity.values, equal, *min, *max),
+                           found = distribution_of(quantity.values, weights, *min, *max);
         const double ratio = pool.deviation > 0 ? found.deviation / pool.deviation : 1;
         text += fmt::format(
             "{:<16}{:>8.2f}{:>8.2f}{:>8.2f}{:>10}{:>8.2f}{:>8.2f}{:>8.2f}{:>7.0f}%"

@@ -41,7 +41,7 @@ std::string convergence_text(const Result& result) {
     if (result.evidence)
         json["evidence"] = {{"log_evidence", number(result.evidence->log_evidence)},
                             {"error", number(result.evidence->error)},
-                            {"max_error", Evidence::kMaxError},
+                            {"max_error", ModelEvidence::kMaxError},
                             {"ancestors", result.evidence->ancestors},
                             {"powers", result.evidence->powers}};
     if (result.misfit)
@@ -80,7 +80,7 @@ std::string convergence_remark(const Result& result) {
     if (result.evidence && !result.evidence->is_reached())
         text += fmt::format("{}ln of the evidence has an error of {:.2f} (converged: at most {})",
                             text.empty() ? "not converged: " : ", ", result.evidence->error,
-                            Evidence::kMaxError);
+                            ModelEvidence::kMaxError);
     return text;
 }
 
@@ -117,7 +117,7 @@ ResultColumns columns(const Result& result) {
     const std::string remark = is_done ? convergence_remark(result) : "";
     const bool is_converged = is_done && result.is_converged(),
                has_evidence = result.evidence.has_value();
-    const Evidence evidence = result.evidence.value_or(Evidence{});
+    const ModelEvidence evidence = result.evidence.value_or(ModelEvidence{});
     return {
         {"frames", "pleat.Ensemble, float32 [frame, atom, 3], angstrom; the largest domain rests",
          ColumnValue::kept("Ensemble")},

@@ -221,7 +221,7 @@ void add_fits(const Posterior& posterior, Result& result) {
     }
     result.misfit = MisfitTest{median(std::move(squares)), median(std::move(runs))};
     result.quantities.push_back(std::move(likelihood));
-    Evidence& evidence = result.evidence.emplace();
+    ModelEvidence& evidence = result.evidence.emplace();
     const std::vector<double>& all = posterior.log_evidence;
     const double largest = *std::max_element(all.begin(), all.end());
     double sum = 0, squares_sum = 0;

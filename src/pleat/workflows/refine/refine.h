@@ -107,7 +107,7 @@ struct MisfitTest {
 };
 
 /// How much the prior explains the curve, and how well mode fit knows it.
-struct Evidence {
+struct ModelEvidence {
     double log_evidence = 0, error = 0;  ///< ln of the mean likelihood; its standard error
     Index ancestors = 0;                 ///< draws of the prior from which all frames descend
     std::vector<double> powers;          ///< of the likelihood, through which they went
@@ -129,7 +129,7 @@ struct Result {
     /// best c2, and that c2; empty otherwise.
     std::vector<double> chi2, c2;
     std::optional<MisfitTest> misfit;  ///< mode fit
-    std::optional<Evidence> evidence;  ///< mode fit
+    std::optional<ModelEvidence> evidence;  ///< mode fit
     std::vector<Index> close_atoms;    ///< [frame]: pairs of heavy atoms closer than 2.5 angstrom
     std::vector<std::string> domains;  ///< "A:1-288"; numbered from 1 in names of quantities
     std::vector<std::string> linkers;
