@@ -19,10 +19,11 @@ if listed and words[0] in ("rmsd", "cluster"):
     sys.exit(0)
 if words[0] == "mi":
     out = pathlib.Path(words[words.index("-o") + 1])
-    order, device = words[words.index("--order") + 1], words[words.index("--device") + 1]
+    device = words[words.index("--device") + 1]
     out.mkdir(parents=True)
     for name in ("pairs", "triples"):
         (out / f"{name}.npz").write_bytes(b"numbers")
+    (out / "pairs.tsv").write_text("rank\ti\tj\ttree_e\n1\t1\t2\t0.01\n2\t1\t3\t40\n")
     (out / "manifest.json").write_text(json.dumps({
         "seconds": 1.0, "timings": [{"stage": "read", "seconds": 0.1}, {"stage": "pairs", "seconds": 0.03},
                     {"stage": "triples", "seconds": 0.02 / len(device.split(","))},
@@ -39,7 +40,7 @@ if words[0] == "refine":
         {"stage": stage, "seconds": 1.0, "cpu_seconds": 9.0} for stage in ("sample", "profiles", "fit")]}))
     (out / "convergence.json").write_text(json.dumps({
         "converged": True, "quantities": [{"name": "rg", "r_hat": 1.005, "effective_size": 500}], "moves": [],
-        "powers": [0, 1], "swap_probabilities": [0.4], "arrivals": 600}))
+        "evidence": {"log_evidence": -18, "error": 0.05, "powers": [0, 1]}}))
     (out / "clusters").mkdir()
     (out / "clusters/clusters.tsv").write_text("cluster\n0\n1\n")
     (out / "saxs").mkdir()

@@ -99,7 +99,7 @@ CALLS = {
 }
 # Of paths and of results alone; other tests call them.
 OTHERS = {"load", "read_alignment", "read_ensemble", "read_profile", "run_jobs", "plot", "chi_square_weights", "combine",
-          "fit_scale", "resample"}
+          "fit_scale", "resample", "reweight"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

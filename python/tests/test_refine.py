@@ -128,7 +128,6 @@ def test_refusals(curve):
             (pleat.InputError, "expected residue 300 of A:300-310", {"linkers": "A:300-310"}),
             (pleat.UsageError, "give a curve by data for mode", {"linkers": LINKER, "mode": "fit"}),
             (pleat.UsageError, "no background", {"linkers": LINKER, "mode": "fit", "data": curve, "background": True}),
-            (pleat.UsageError, "no background", {"linkers": LINKER, "data": curve, "background": True}),
             (pleat.UsageError, "q_unit with data", {"linkers": LINKER, "q_unit": "1/nm"}),
             (TypeError, "nearest is 'linkers'", {"linker": LINKER})):
         with pytest.raises(error, match=text):

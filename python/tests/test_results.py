@@ -53,8 +53,8 @@ def made_selection():
 
 def made_refinement():
     profile = pleat.saxs(DATA / "1a8o.pdb.gz", q_max=0.3, c2=0)
-    return pleat.refine(DATA / "1a8o.pdb.gz", linkers="A:174-179", data=curve_of(profile), frames=160, chains=2, moves=2,
-                        reweight=False)
+    return pleat.refine(DATA / "1a8o.pdb.gz", linkers="A:174-179", data=curve_of(profile), mode="fit", frames=64, chains=4,
+                        moves=2, doublings=0, reweight=False)
 
 
 MADE = {

@@ -117,7 +117,8 @@ ResultColumns columns(const Result& result) {
     const std::string remark = is_done ? convergence_remark(result) : "";
     const bool is_converged = is_done && result.is_converged(),
                has_evidence = result.evidence.has_value();
-    const ModelEvidence evidence = result.evidence.value_or(ModelEvidence{});
+    static const ModelEvidence none;
+    const ModelEvidence& evidence = has_evidence ? *result.evidence : none;
     return {
         {"frames", "pleat.Ensemble, float32 [frame, atom, 3], angstrom; the largest domain rests",
          ColumnValue::kept("Ensemble")},

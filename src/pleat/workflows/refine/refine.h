@@ -128,7 +128,7 @@ struct Result {
     /// [frame], mode fit: chi^2 per point of the profile by which the conformation moved, at the
     /// best c2, and that c2; empty otherwise.
     std::vector<double> chi2, c2;
-    std::optional<MisfitTest> misfit;  ///< mode fit
+    std::optional<MisfitTest> misfit;       ///< mode fit
     std::optional<ModelEvidence> evidence;  ///< mode fit
     std::vector<Index> close_atoms;    ///< [frame]: pairs of heavy atoms closer than 2.5 angstrom
     std::vector<std::string> domains;  ///< "A:1-288"; numbered from 1 in names of quantities

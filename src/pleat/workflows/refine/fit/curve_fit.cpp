@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "pleat/bio/scattering/profile.h"
@@ -193,18 +194,18 @@ saxs::ProfileSession& ProfileBatch::session() {
                             context_);
 }
 
-void ProfileBatch::copy_positions(const saxs::ProfileSession& from) {
-    for (Index n = 0; n < xyz_.extent(0); ++n) {
-        const Array<float, 2> accepted = from.positions(n);
-        std::copy(accepted.begin(), accepted.end(), xyz_.view()[n].data);
-    }
-}
-
 void ProfileBatch::start(Index conformation, const Conformation& at) {
-    if (session_) copy_positions(*session_);
-    session_.reset();
-    has_begun_computing_ = false;
     model_->write(at, xyz_.view()[conformation]);
+    if (session_) {
+        // A new session would take its memory anew, on a GPU while all others wait.
+        finish();
+        std::vector<Index> all(static_cast<std::size_t>(model_->model.scatterer_count()));
+        std::iota(all.begin(), all.end(), Index{0});
+        const saxs::Move move{conformation, all, xyz_.view()[conformation]};
+        session_->propose({&move, 1});
+        session_->accept(conformation);
+        session_->refresh(conformation);
+    }
     std::vector<Transform>& pieces = pieces_[conformation];
     pieces.clear();
     for (Index piece = 0; piece < at.model().piece_count(); ++piece)

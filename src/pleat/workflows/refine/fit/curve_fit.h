@@ -107,7 +107,6 @@ private:
     saxs::ProfileSession& session();
     /// Waits for what was begun.
     void finish();
-    void copy_positions(const saxs::ProfileSession& from);
 
     const ProfileModel* model_;
     Context context_;

@@ -55,6 +55,7 @@ TEST(Bookkeeping, AChainWithoutRefreshKeepsItsProfileEnergyAndBonds) {
     CurveTarget target(hinge.chain, batch, 0, likelihood);
     target.set_beta(0.05);
     Sampler sampler(hinge.moves, target, hinge.chain, 2, 0);
+    sampler.settings.distance_share = 0.4;
     sampler.start(hinge.draw(2).angles());
     sampler.refresh();
     sampler.run(0, move_count());
