@@ -420,6 +420,7 @@ def _refinement(folder, manifest, values):
         moves={one["kind"]: (one["proposed"], one["accepted"]) for one in found.get("moves") or []},
         angles=manifest["results"]["angles"], misfit=_misfit(found.get("misfit")),
         found_options=domains.read_text(encoding="utf-8").strip() if domains.is_file() else "",
+        log_evidence=evidence.get("log_evidence"), log_evidence_error=evidence.get("error"),
         ancestors=evidence.get("ancestors"), powers=np.array(evidence["powers"]) if evidence else None)
 
 

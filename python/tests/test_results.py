@@ -247,7 +247,7 @@ TABLES = [("mutual information", "triples", ["i", "j", "k", "residue_i"], 20), (
           ("saxs", None, ["q", "intensity"], None), ("saxs", "frames", ["frame", "file", "rg"], 1),
           ("saxs", "fit", ["q", "intensity", "sigma", "model"], None), ("weights", None, ["frame", "weight"], 4),
           ("selection", None, ["frame", "position"], 20), ("selection", "clusters", ["cluster"], None),
-          ("selection", "contacts", ["i", "j"], 2), ("refinement", None, ["frame", "chain", "step"], 160), ("scatterers", None, ["atom", "type"], None)]
+          ("selection", "contacts", ["i", "j"], 2), ("refinement", None, ["frame", "chain", "step"], 64), ("scatterers", None, ["atom", "type"], None)]
 
 
 @pytest.mark.parametrize("made, table, names, rows", TABLES, indirect=["made"])

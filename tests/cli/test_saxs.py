@@ -231,7 +231,7 @@ class Saxs(ProgramTest):
         rows = {"d\t12\t0\t\tA:1:CA-A:2:CA\n": "observable 'd': expected an error above 0, found 0",
                 "d\t12\t\t\tA:1:CA-A:2:CA\n": "expected a number as error, found ''",
                 "d\t12\t1\tabove\tA:1:CA-A:2:CA\n": "expected kind gaussian, upper, lower, found 'above'",
-                "d\t12\t1\t\tA:1:CA-A:9:CA\n": "expected atoms of the structure, found 'A:9:CA'",
+                "d\t12\t1\t\tA:1:CA-A:9:CA\n": "expected atoms of the structure, each once, found 'A:9:CA'",
                 "d\t12\t1\tlower\tA:1:CA-A:2:CA\nd\t10\t1\tupper\tA:1:CA-A:2:CA\n":
                     "expected a lower bound of at most the upper bound 10, found 12"}
         for row, expected in rows.items():

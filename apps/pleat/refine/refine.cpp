@@ -517,7 +517,8 @@ Command refine_command(CLI::App& program, Ranks& ranks) {
         .wanted = "a STRUCTURE or a --list of structures",
         .input_column = "structure",
         .uses_seed = true,
-        .numbers = {"frames", "angles", "domains", "converged", "residuals_are_noise"},
+        .numbers = {"frames", "angles", "domains", "converged", "residuals_are_noise",
+                    "log_evidence"},
         .per_input = {"pae", "sequence"},
         .add_options =
             [](CLI::App& parser, RefineOptions& options) {

@@ -614,10 +614,15 @@ saxs::ComponentSize measure(const SaxsOptions& options, const std::vector<std::s
 void write_members(RunDirectory& run, const Input& input, const saxs::Result& result) {
     if (result.ensemble.minimal.empty() || input.components.size() != 1) return;
     const Ensemble& frames = input.components.front();
-    StructureWriter writer(run.output(fits_pdb(*frames.topology) ? "members.pdb" : "members.cif"),
-                           *frames.topology);
-    for (const Index frame : result.ensemble.minimal[result.ensemble.minimal_chosen].frames)
-        writer.add(frames.xyz.view()[frame]);
+    const std::vector<Index>& members =
+        result.ensemble.minimal[result.ensemble.minimal_chosen].frames;
+    const bool is_near = std::ranges::all_of(members, [&](Index frame) {
+        const View<const float, 2> xyz = frames.xyz.view()[frame];
+        return std::all_of(xyz.begin(), xyz.end(), [](float x) { return x > -999 && x < 9999; });
+    });
+    const char* const name = is_near && fits_pdb(*frames.topology) ? "members.pdb" : "members.cif";
+    StructureWriter writer(run.output(name), *frames.topology);
+    for (const Index frame : members) writer.add(frames.xyz.view()[frame]);
     writer.close();
 }
 

@@ -85,18 +85,21 @@ struct Table {
 };
 
 /// The atom CHAIN:RESIDUE:ATOM, the residue with its insertion code, if any; not set: there is
-/// none.
+/// none, or more than one.
 std::optional<Index> find_atom(const Topology& topology, std::string_view text) {
     const std::vector<std::string_view> parts = split(text, ':');
+    std::optional<Index> found;
     for (Index atom = 0; parts.size() == 3 && atom < topology.atom_count(); ++atom) {
         const Topology::Residue& residue = topology.residue_of(atom);
         std::string number = std::to_string(residue.number);
         if (residue.insertion != ' ') number += residue.insertion;
         if (topology.atoms[atom].name == parts[2] && number == parts[1] &&
-            residue.is_of_chain(parts[0]))
-            return atom;
+            residue.is_of_chain(parts[0])) {
+            if (found) return {};
+            found = atom;
+        }
     }
-    return {};
+    return found;
 }
 
 /// The two names of a distance, empty if it has others: A:-5:CA-B:3:CB has them around the dash
@@ -118,9 +121,9 @@ Pair find_pair(const ObservableTable& table, std::size_t row, const Topology& to
     for (std::size_t n = 0; n < 2; ++n) {
         const std::optional<Index> atom = find_atom(topology, names[n]);
         if (!atom)
-            throw InputError(
-                table.path, table.lines[row],
-                fmt::format("expected atoms of the structure, found {}", in_quotes(names[n])));
+            throw InputError(table.path, table.lines[row],
+                             fmt::format("expected atoms of the structure, each once, found {}",
+                                         in_quotes(names[n])));
         pair[n] = *atom;
     }
     return pair;

@@ -202,7 +202,7 @@ std::int64_t tree_null_bytes(Index rows, Index columns, int symbols, const Conte
     const int threads = resolve_threads(context);
     const Index pairs = pair_count(columns);
     return phylogeny::null_bytes(rows, columns, symbols, threads) +
-           8 * pairs * (phylogeny::block_of_nulls(pairs, threads) + 10);
+           8 * pairs * (phylogeny::block_of_nulls(pairs, threads) + 10 + 3 * threads);
 }
 
 }  // namespace pleat::mutual_information

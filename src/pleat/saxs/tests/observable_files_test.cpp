@@ -95,7 +95,7 @@ TEST_F(ObservableFiles, SaysWhatIsWrong) {
         "expected kind gaussian, upper, lower, found 'above'");
     has(message("name\tvalue\terror\tcomputed\na\t1\t1\tA:10\n"), "expected rg or CHAIN");
     has(message("name\tvalue\terror\tcomputed\na\t1\t1\tA:-5:CA-A:10:CA\n"),
-        "expected atoms of the structure, found 'A:10:CA'");
+        "expected atoms of the structure, each once, found 'A:10:CA'");
     has(message("name\tvalue\terror\na\t1\t1\n"), "--observable-values");
     const std::string one = file("v.tsv", "a\n1\n"), other = file("w.tsv", "b\n1\n2\n");
     has(message("name\tvalue\terror\na\t1\t1\n", one),

@@ -133,7 +133,9 @@ ResultColumns columns(const Result& result) {
          "dict of rg, each distance and ln_likelihood: dict of r_hat, effective_size, converged",
          ColumnValue::kept("dict[str, dict[str, Any]]")},
         {"converged",
-         "whether R-hat is at most 1.01 and the effective size at least 400 for all of them",
+         "whether R-hat is at most 1.01 and the effective size at least 400 for all of them, and "
+         "in "
+         "mode fit the error of log_evidence at most 0.1",
          is_converged},
         {"warning",
          "which of them have not converged, else ''. It is also raised as a Python warning",
@@ -142,12 +144,17 @@ ResultColumns columns(const Result& result) {
          "dict of the test whether residuals of the frames are noise: squares and runs "
          "(probabilities), passed, remark (also a Python warning); None without a likelihood",
          ColumnValue::kept("dict[str, Any] | None")},
-        {"moves", "dict of each kind of move: (proposed, accepted), burn-in left out",
+        {"moves", "dict of each kind of move: (proposed, accepted), burn-in and pilot left out",
          ColumnValue::kept("dict[str, tuple[int, int]]")},
         {"powers",
          "float64 [power], powers of the likelihood from 0 to 1 through which the populations of "
          "mode fit went; None in others",
          ColumnValue(evidence.powers).or_none(has_evidence)},
+        {"log_evidence",
+         "ln of the mean likelihood of the curve under the prior; None but in mode fit",
+         ColumnValue(evidence.log_evidence).or_none(has_evidence), "results"},
+        {"log_evidence_error", "standard error of log_evidence; None but in mode fit",
+         ColumnValue(evidence.error).or_none(has_evidence), "results"},
         {"ancestors",
          "int, draws of the prior from which all frames of mode fit descend; None in others",
          ColumnValue(evidence.ancestors).or_none(has_evidence)},
@@ -174,10 +181,6 @@ ResultColumns columns(const Result& result) {
              "residues that --sequence added"),
         fact("domains", std::ssize(result.domains), "number of domains"),
         fact("converged", is_converged ? "yes" : "no", "whether all of convergence.json has"),
-        fact("log_evidence", ColumnValue(evidence.log_evidence).or_none(has_evidence),
-             "ln of the mean likelihood of the curve under the prior (mode fit)"),
-        fact("log_evidence_error", ColumnValue(evidence.error).or_none(has_evidence),
-             "its standard error"),
         fact("remark", ColumnValue(remark).or_none(!is_converged), "what has not"),
         fact("residuals_are_noise",
              ColumnValue(result.misfit && result.misfit->is_passed() ? "yes" : "no")

@@ -253,10 +253,13 @@ MoveCounts sample(const RunSetup& ready, const CurveInput& curve, const Paramete
     }
     const CurveFitSetup setup(model, moves, curve, parameters, context);
     result.notes.insert(result.notes.end(), setup.notes.begin(), setup.notes.end());
+    // A stop is for the loop around it, which saves what was sampled.
+    Context measuring = context;
+    measuring.progress = nullptr;
     const auto judge = [&](const Posterior& posterior) {
         measure_all(
             model, moves, posterior.angles, [&](Index) { return posterior.moves; }, ready.frames,
-            context, result);
+            measuring, result);
         add_fits(posterior, result);
         assess_all(ready.islands.islands, result);
         return result.is_converged();
@@ -289,7 +292,8 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
     result.frames.topology = result.frames.all_atoms = ready.heavy.topology;
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);
-    result.notes.insert(result.notes.end(), moves.notes().begin(), moves.notes().end());
+    if (ready.mode == Mode::fit)
+        result.notes.insert(result.notes.end(), moves.notes().begin(), moves.notes().end());
     const MoveCounts counts =
         sample(ready, curve, parameters, moves, problem_of(ready, curve, parameters, context),
                context, result);

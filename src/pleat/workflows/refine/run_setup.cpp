@@ -230,17 +230,18 @@ Estimate estimate(const RunSize& size, const Context& context) {
                       40 * size.frames * columns;
     all.disk_bytes =
         8 * size.kept * size.angles + 12 * size.frames * size.atoms + 12 * size.frames * columns;
-    // On a CPU a thread moves one conformation at a time, on a GPU all move together.
-    const Index moving = has_gpu || size.mode == Mode::pool
-                             ? size.conformations
-                             : std::min<Index>(size.conformations, threads);
+    // In mode fit a thread moves one conformation at a time, with a GPU 64 (divide_for_gpu()).
+    constexpr Index kOfThread = 64;
+    const Index moving =
+        size.mode == Mode::pool
+            ? size.conformations
+            : std::min<Index>(size.conformations, (has_gpu ? kOfThread : 1) * threads);
     all.host_bytes += moving * conformation_bytes(size) + 16 * size.conformations * size.angles;
     // The covariance of the curve's points and the grid at 9 contrasts.
     all.host_bytes += 8 * 40 * size.curve_points * (size.curve_points + size.grid);
     if (has_gpu) {
         constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
-        all.gpu_bytes = all.min_gpu_bytes =
-            256 * kMebibyte + size.conformations * conformation_bytes(size);
+        all.gpu_bytes = all.min_gpu_bytes = 256 * kMebibyte + moving * conformation_bytes(size);
     }
     if (context.device.kind == Device::Kind::reference) return all;
     constexpr double kFrame = 3e-7;  // per atom: overlaps of atoms, and writing

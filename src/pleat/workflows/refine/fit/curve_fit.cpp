@@ -1,4 +1,4 @@
-// Curve fit: profiles of moves in batches, their mean over replicas, and the weights of proposals.
+// Curve fit: profiles of moves in batches, and the weights of proposals.
 #include "pleat/workflows/refine/fit/curve_fit.h"
 
 #include <fmt/format.h>

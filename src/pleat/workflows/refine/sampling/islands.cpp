@@ -15,6 +15,7 @@
 #include "pleat/core/loops/iterate.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/gather_rows.h"
+#include "pleat/saxs/session/session_sums.h"
 
 namespace pleat::refine {
 
@@ -84,7 +85,7 @@ public:
           is_enough_(std::move(is_enough)),
           problem_(std::move(problem)),
           context_(context),
-          threads_(resolve_threads(context)),
+          threads_(threads_of(options, context)),
           batches_(static_cast<std::size_t>(threads_)),
           hinges_(model.hinge_count()),
           powers_{{0, {.distance_share = kDistanceShare}}} {}
@@ -102,7 +103,8 @@ public:
         Step step{.note = fmt::format("power {:.2g} of {} moves", beta, moves_of_power())};
         if (stage_++ < static_cast<Index>(last)) return step;
         collect();
-        step.finished = repeat_ == options_.doublings || is_enough_(posterior_);
+        const bool is_enough = is_enough_(posterior_);
+        step.finished = is_enough || repeat_ == options_.doublings;
         if (step.finished) return step;
         ++repeat_;
         stage_ = 0;
@@ -149,11 +151,15 @@ public:
                    accepted = file.get("accepted").as<std::int64_t>("accepted");
         log_evidence_ = file.get("log_evidence").as<double>("log_evidence");
         ancestors_ = file.get("ancestors").as<Index>("ancestors");
-        const Index count = repeat_ < 0 ? kPilot : options_.count();
+        // Before the islands draw, the pilot's conformations are still there.
+        const bool is_pilot = repeat_ < 0 || (repeat_ == 0 && stage_ == 0);
+        const Index count = is_pilot ? kPilot : options_.count();
         if (powers.empty() || settings.size() != powers.size() * kMoveWidths ||
             proposed.size() != kMoveKinds || accepted.size() != kMoveKinds ||
             std::ssize(rows) != count * (hinges_ + kNumbers) || std::ssize(ancestors_) != count ||
-            stage_ < 0)
+            stage_ < 0 || repeat_ < -1 || repeat_ > options_.doublings ||
+            (repeat_ >= 0 && stage_ > std::ssize(powers) + 1) ||
+            (!is_pilot && std::ssize(log_evidence_) != options_.islands))
             throw InputError(
                 "expected the state of as many conformations and angles, found another");
         powers_.resize(powers.size());
@@ -168,6 +174,12 @@ public:
     }
 
 private:
+    /// A thread has sessions of its own on a GPU, of which there are at most kMaxSharedSessions.
+    static int threads_of(const IslandOptions& options, const Context& context) {
+        const int threads = resolve_threads(context);
+        if (context.device.kind != Device::Kind::cuda) return threads;
+        return std::min(threads, static_cast<int>(saxs::kMaxSharedSessions / options.in_turn));
+    }
     /// The numbers of a conformation behind its angles: counts of its last moves and its fit.
     static constexpr Index kCounts = 2 * kMoveKinds, kNumbers = kCounts + kFitNumbers;
 
@@ -262,7 +274,8 @@ private:
         }
         // The prior overlaps almost always: a Monte Carlo chain of its own.
         Sampler sampler(moves_, target, model_, context_.seed, chain);
-        sampler.start(find_start(model_, moves_, StericOptions{}, context_.seed, chain));
+        sampler.start(find_start(model_, moves_, StericOptions{}, context_.seed,
+                                 chain + std::max<Index>(repeat_, 0) * 2 * options_.count()));
         sampler.run(step_of(Index{1} << 32), kMoves);
         return sampler.conformation().angles();
     }
