@@ -182,7 +182,9 @@ double median(std::vector<double> values) {
 std::string summary(const RefineOptions& options, const refine::Result& result,
                     const std::string& folder) {
     std::string text;
-    if (!result.is_converged()) text += refine::convergence_remark(result) + "\n";
+    text += result.is_converged() ? fmt::format("converged: effective sizes of at least {:.0f}\n",
+                                                refine::smallest_size(result))
+                                  : refine::convergence_remark(result) + "\n";
     text += fmt::format("{}: {} frames of {} atoms, {} angles of linkers {}\n",
                         printable(fmt::format("{}", fmt::join(options.ensemble.sources, ", "))),
                         result.frames.frame_count(), result.frames.atom_count(), result.hinges,

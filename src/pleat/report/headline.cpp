@@ -267,6 +267,11 @@ Headline refinement_headline(const RunFolder& run, const Results& results) {
         .sentence = fmt::format("{} frames of {} atoms, {}.", results.count("frames"),
                                 results.count("atoms"), converged ? "converged" : "not converged"),
         .tiles = {{results.count("frames"), "frames"}}};
+    if (results.has({"effective_size"}))
+        headline.tiles[0].label = fmt::format("frames, worth at least {:.0f} independent ones",
+                                              results.number("effective_size"));
+    if (run.has("saxs/fit.json"))
+        headline.sentence += " A curve tells distances between domains, not their orientations.";
     const auto at = [&](double share) {
         return rg[static_cast<std::size_t>(share * static_cast<double>(rg.size() - 1))];
     };

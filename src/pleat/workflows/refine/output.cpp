@@ -84,6 +84,13 @@ std::string convergence_remark(const Result& result) {
     return text;
 }
 
+double smallest_size(const Result& result) {
+    double smallest = static_cast<double>(result.chain.size());
+    for (const Quantity& quantity : result.quantities)
+        smallest = std::min(smallest, quantity.convergence.effective_size);
+    return smallest;
+}
+
 std::string misfit_remark(const Result& result) {
     if (!result.misfit || result.misfit->is_passed()) return "";
     return fmt::format(
@@ -181,6 +188,8 @@ ResultColumns columns(const Result& result) {
              "residues that --sequence added"),
         fact("domains", std::ssize(result.domains), "number of domains"),
         fact("converged", is_converged ? "yes" : "no", "whether all of convergence.json has"),
+        fact("effective_size", smallest_size(result),
+             "smallest effective size of what convergence.json has"),
         fact("remark", ColumnValue(remark).or_none(!is_converged), "what has not"),
         fact("residuals_are_noise",
              ColumnValue(result.misfit && result.misfit->is_passed() ? "yes" : "no")

@@ -36,6 +36,9 @@ std::string convergence_remark(const Result& result);
 /// "no single conformation explains the curve: ..."; empty if residuals are noise.
 std::string misfit_remark(const Result& result);
 
+/// The smallest effective size of all quantities.
+double smallest_size(const Result& result);
+
 /// The file that names the atoms of frames.dcd.
 std::string topology_name(const Result& result);
 
