@@ -41,6 +41,7 @@ std::unique_ptr<ReweightResult> run(const Argument<double>& values, const std::v
             fmt::format("expected values [frame, observable], found shape {}", shape_text(values)));
     const View<const double, 2> view(values.data(), values.shape(0), values.shape(1));
     std::vector<saxs::Observable> list;
+    list.reserve(rows.size());
     for (const auto& [name, value, error, kind, average] : rows)
         list.push_back({name, value, error, choice<saxs::ObservableKind>("kind", kind),
                         choice<saxs::Averaging>("average", average)});

@@ -18,7 +18,7 @@ constexpr double kMinP = 1e-300;
 /// 6.3.18.
 double log_minus_digamma(double a) {
     double sum = 0, x = a;
-    for (; x < 10; ++x) sum += 1 / x;
+    while (x < 10) sum += 1 / x++;
     const double square = 1 / (x * x);
     return std::log(a / x) + sum + 1 / (2 * x) +
            square * (1.0 / 12 - square * (1.0 / 120 - square / 252));

@@ -152,8 +152,10 @@ std::vector<Weighted> weigh(const ObservableAxes& axes, const std::vector<double
     const double ratio = std::sqrt(10.0);
     double last = 10 * static_cast<double>(axes.size());
     for (const double theta : thetas) {
-        for (; last > ratio * theta; last /= ratio)
+        while (last > ratio * theta) {
             dual.minimize(1, axes.target, last, multipliers);
+            last /= ratio;
+        }
         last = theta;
         Weighted& one = all.emplace_back();
         one.weights = dual.minimize(1, axes.target, theta, multipliers);

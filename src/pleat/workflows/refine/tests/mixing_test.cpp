@@ -272,8 +272,7 @@ void expect_farther_turns(const TwoDomains& two, const char* name) {
     EXPECT_GT(with, 1.5 * without);
 }
 
-TEST(Mixing, DistanceMovesTurnDomainsFarther) {
-    if (!test::runs_long_tests()) GTEST_SKIP() << "PLEAT_LONG_TESTS is not set";
+void expect_farther_turns_of_both() {
     expect_farther_turns(TwoDomains(), "two domains");
     const auto file = pleat::test::shared_folder() / "data/refine/rpa_multifoxs/1fguA.pdb.gz";
     if (!pleat::test::shared_is_present(file)) return;
@@ -288,6 +287,7 @@ TEST(Mixing, DistanceMovesTurnDomainsFarther) {
 
 TEST(Mixing, RunsAgreeAndDistanceMovesBringThemTogether) {
     if (!test::runs_long_tests()) GTEST_SKIP() << "PLEAT_LONG_TESTS is not set";
+    expect_farther_turns_of_both();
     const TwoDomains two;
     const ChainModel nameless = without_domains(two.chain);
     const Moves without(nameless, two.prior);
