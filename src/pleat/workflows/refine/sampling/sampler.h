@@ -22,7 +22,7 @@ public:
     SamplingTarget& operator=(const SamplingTarget&) = delete;
 
     /// Sets the accepted conformation. Throws std::logic_error if it is not allowed. All targets
-    /// that are computed together start, then refresh.
+    /// that are computed together start before the first of them moves.
     virtual void start(const Conformation& at) = 0;
     /// Returns false if a proposal is not allowed; otherwise prepared_log_weight() follows, and
     /// then accept() or reject().
@@ -112,8 +112,8 @@ public:
     Sampler(const Moves& moves, SamplingTarget& target, const ChainModel& model, std::uint64_t seed,
             Index chain);
 
-    /// Starts from these angles; refresh() must follow, when all that are computed together have
-    /// started. Throws std::logic_error if they are not allowed.
+    /// Starts from these angles. All that are computed together start before the first of them
+    /// moves. Throws std::logic_error if they are not allowed.
     void start(const std::vector<double>& angles);
     /// Makes the moves [first, first + count).
     void run(Index first, Index count);
