@@ -23,7 +23,7 @@
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/workflows/refine/fit/curve_fit.h"
-#include "pleat/workflows/refine/sampling/islands.h"
+#include "pleat/workflows/refine/sampling/annealing.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
 
 namespace {
@@ -238,8 +238,7 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     q.reserve(51);
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
     const bool is_gpu = context.device.kind == Device::Kind::cuda;
-    IslandOptions options{.islands = std::min<Index>(conformations, 16)};
-    options.particles = conformations / options.islands;
+    AnnealingOptions options{.conformations = conformations};
     options.moves = is_gpu ? 100 : 10;
     if (is_gpu) options.divide_for_gpu();
     if (together > 0) options.together = together;
@@ -271,7 +270,7 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     double proposed = 0, accepted = 0;
     const auto sample = [&](Index count) {
         options.moves = count;
-        const Posterior found = sample_islands(
+        const Posterior found = anneal(
             chain, moves, make_targets, options, [](const Posterior&) { return true; }, "bench",
             context);
         proposed = accepted = 0;
@@ -287,7 +286,7 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     const std::clock_t cpu_start = std::clock();
     const double powers = sample(moves_of_power);
     // The pilot moves some 128 conformations as often as the others.
-    const double made = proposed * (1 + 128.0 / static_cast<double>(options.count())),
+    const double made = proposed * (1 + 128.0 / static_cast<double>(options.conformations)),
                  seconds = now() - start,
                  cpu_seconds = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
     nlohmann::ordered_json stages;
@@ -301,7 +300,7 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
             {"domains", protein.domains},
             {"angles", chain.hinge_count()},
             {"q", q.size()},
-            {"conformations", options.count()},
+            {"conformations", options.conformations},
             {"threads", resolve_threads(context)},
             {"together", options.together},
             {"in_turn", options.in_turn},

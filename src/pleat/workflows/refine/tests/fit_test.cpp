@@ -11,6 +11,7 @@
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/saxs/fit/resampling.h"
+#include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/workflows/refine/sampling/sampler.h"
 #include "pleat/workflows/refine/tests/made_hinge.h"
 
@@ -265,14 +266,46 @@ TEST(Fit, HasTheSameBitsForAnyThreadsAndAfterAStop) {
     EXPECT_EQ(again.chi2, whole.chi2);
 }
 
+TEST(Fit, GridOfQHasEnoughPointsForASpline) {
+    const Hinge174 hinge;
+    constexpr double kLast = 0.75;
+    std::vector<Conformation> drawn;
+    double extent = 0;
+    for (Index n = 0; n < 8; ++n) {
+        drawn.push_back(hinge.draw(n));
+        Array<float, 2> xyz(Index{3}, hinge.chain.atom_count());
+        drawn.back().write(xyz.view(), 0);
+        extent = std::max(extent, saxs::box_diagonal(xyz.view()));
+    }
+    const auto intensities = [&](Index points) {
+        std::vector<std::vector<double>> all;
+        const std::vector<double> q = grid(points, kLast);
+        const ProfileModel model = make_profile_model(hinge.chain, drawn[0], q, {});
+        for (const Conformation& at : drawn) {
+            const Array<double, 3> partial = hinge.partial_of(at, model);
+            std::vector<double> values;
+            for (Index k = 0; k < points; ++k)
+                values.push_back(partial(0, 0, k) + partial(0, 1, k) + partial(0, 2, k));
+            all.push_back(saxs::interpolate_spline(q, values, grid(601, kLast)));
+        }
+        return all;
+    };
+    const Index points = grid_points(kLast, extent);
+    ASSERT_LT(points, 60);
+    const auto exact = intensities(601), found = intensities(points);
+    for (std::size_t n = 0; n < drawn.size(); ++n)
+        for (std::size_t k = 0; k < 601; ++k)
+            EXPECT_NEAR(found[n][k] / exact[n][k], 1, 3e-3) << n << " at " << k;
+}
+
 TEST(Fit, RefusesToFitNothing) {
     EXPECT_THROW(run(structure(), {}, fit_parameters(), {}), UsageError);
-    Parameters few_populations = fit_parameters();
-    few_populations.chains = 3;
+    Parameters few_lineages = fit_parameters();
+    few_lineages.chains = 3;
     Profile few;
     few.q = {0.01, 0.02, 0.03};
     few.intensity = few.sigma = {3, 2, 1};
-    EXPECT_THROW(run(structure(), {.curve = &few}, few_populations, {}), UsageError);
+    EXPECT_THROW(run(structure(), {.curve = &few}, few_lineages, {}), UsageError);
     EXPECT_NE(error_text<InputError>([&] {
                   run(structure(), {.curve = &few}, fit_parameters(), {});
               }).find("expected at least 10 points up to q = 0.5, found 3"),
