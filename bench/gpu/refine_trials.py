@@ -38,7 +38,7 @@ def ligase(session, folder):
 
 def rpa(session, folder):
     """Conformations that explain the curve: the distance between domains, clusters and convergence."""
-    seconds = run(session, folder, RPA, 560, "--mode", "fit", "--frames", "2048", "--moves", "1600", "--doublings", "0",
+    seconds = run(session, folder, RPA, 560, "--mode", "fit", "--frames", "49152", "--moves", "400", "--doublings", "0",
                   "--no-reweight", "--cluster-cutoff", "6")
     with open(folder / "frames.tsv", encoding="utf-8", newline="") as file:
         distances = sorted(float(row["distance_1_2"]) for row in csv.DictReader(file, delimiter="\t"))

@@ -23,6 +23,7 @@ namespace {
 
 constexpr Index kPilot = 128;         // its conformations
 constexpr Index kPilotBlocks = 5;     // after each of which widths adapt
+constexpr Index kBlock = 100;         // moves, after which a run may stop and resume
 constexpr Index kMaxSteps = 1 << 20;  // of iterate()
 constexpr double kKeptShare = 0.5;    // effective size after a rise of the power, of the whole
 
@@ -90,7 +91,7 @@ public:
           hinges_(model.hinge_count()),
           powers_{{0, {.distance_share = kDistanceShare}}} {}
 
-    /// One power of the pilot or of all conformations.
+    /// One power of the pilot, or moves of all conformations.
     Step advance() {
         if (repeat_ < 0) {
             advance_pilot();
@@ -101,6 +102,8 @@ public:
         const double beta = stage == 0 ? 0.0 : powers_[std::min(stage, last - 1)].beta;
         advance_all(stage, last);
         Step step{.note = fmt::format("power {:.2g} of {} moves", beta, moves_of_power())};
+        if (made_ < moves_of_power()) return step;
+        made_ = 0;
         if (stage_++ < static_cast<Index>(last)) return step;
         collect();
         const bool is_enough = is_enough_(posterior_);
@@ -133,6 +136,7 @@ public:
         };
         file.add_scalar("repeat", repeat_);
         file.add_scalar("stage", stage_);
+        file.add_scalar("made", made_);
         file.add("log_evidence", &log_evidence_, {1});
         add("powers", powers);
         add("settings", settings);
@@ -144,6 +148,7 @@ public:
     void load(const NpzReader& file) override {
         repeat_ = file.integer("repeat");
         stage_ = file.integer("stage");
+        made_ = file.integer("made");
         const auto powers = file.get("powers").as<double>("powers"),
                    settings = file.get("settings").as<double>("settings"),
                    rows = file.get("rows").as<double>("rows");
@@ -157,7 +162,7 @@ public:
         if (powers.empty() || settings.size() != powers.size() * kMoveWidths ||
             proposed.size() != kMoveKinds || accepted.size() != kMoveKinds ||
             std::ssize(rows) != count * (hinges_ + kNumbers) || std::ssize(ancestors_) != count ||
-            stage_ < 0 || repeat_ < -1 || repeat_ > options_.doublings ||
+            stage_ < 0 || made_ < 0 || repeat_ < -1 || repeat_ > options_.doublings ||
             (repeat_ >= 0 && stage_ > std::ssize(powers) + 1) || log_evidence.size() != 1)
             throw InputError(
                 "expected the state of as many conformations and angles, found another");
@@ -218,11 +223,15 @@ private:
             draw_all(options_.conformations);
             log_evidence_ = 0;
             counts_ = {};
+            made_ = moves_of_power();
             return;
         }
         const Power& power = powers_[std::min(stage, last - 1)];
-        if (stage < last) log_evidence_ += resample(power.beta - powers_[stage - 1].beta);
-        counts_.add(move_all(power, stage_ * moves_of_power(), moves_of_power(), stage == last));
+        if (stage < last && made_ == 0)
+            log_evidence_ += resample(power.beta - powers_[stage - 1].beta);
+        const Index moves = std::min(kBlock, moves_of_power() - made_);
+        counts_.add(move_all(power, stage_ * moves_of_power() + made_, moves, stage == last));
+        made_ += moves;
     }
 
     /// Returns the logarithm of the mean weight. Conformations stay in the order of their
@@ -389,6 +398,7 @@ private:
     const Index hinges_;
     std::vector<Power> powers_;      ///< those found; the first is 0
     Index repeat_ = -1, stage_ = 0;  ///< what comes next; -1: the pilot
+    Index made_ = 0;                 ///< moves at this stage
     Array<double, 2> rows_;          ///< [conformation, angles and numbers]
     std::vector<Index> ancestors_;   ///< [conformation]: the draw of the prior
     double log_evidence_ = 0;

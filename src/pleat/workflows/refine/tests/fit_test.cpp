@@ -224,6 +224,20 @@ TEST(Fit, FindsTheDistanceOfAMadeHinge) {
     EXPECT_GT(found.evidence->error, 0);
 }
 
+/// Stops after every one or two steps, from the pilot to the last doubling, and resumes.
+std::optional<Result> run_with_stops(const Hinge174& hinge, const Profile& curve,
+                                     const Parameters& parameters, Context context) {
+    for (int stops = 0; stops < 200; ++stops) {
+        StopAfter stop(stops % 2 == 0 ? 1 : 2);
+        context.progress = &stop;
+        try {
+            return run(hinge.ensemble, {.curve = &curve}, parameters, context);
+        } catch (const Cancelled&) {
+        }
+    }
+    return std::nullopt;
+}
+
 TEST(Fit, HasTheSameBitsForAnyThreadsAndAfterAStop) {
     const TemporaryFolder folder;
     const Hinge174 hinge;
@@ -238,19 +252,9 @@ TEST(Fit, HasTheSameBitsForAnyThreadsAndAfterAStop) {
     const Result whole = run(hinge.ensemble, {.curve = &curve}, parameters, context);
     context.threads = 2;
     context.checkpoint = folder / "checkpoint.npz";
-    // After every stage, from the pilot to the last doubling.
-    std::optional<Result> ended;
-    for (int stops = 0; !ended && stops < 200; ++stops) {
-        StopAfter stop(stops % 2 == 0 ? 1 : 2);
-        context.progress = &stop;
-        try {
-            ended = run(hinge.ensemble, {.curve = &curve}, parameters, context);
-        } catch (const Cancelled&) {
-        }
-    }
+    const std::optional<Result> ended = run_with_stops(hinge, curve, parameters, context);
     ASSERT_TRUE(ended);
     const Result& resumed = *ended;
-    context.progress = nullptr;
     EXPECT_TRUE(
         std::equal(whole.frames.xyz.begin(), whole.frames.xyz.end(), resumed.frames.xyz.begin()));
     EXPECT_EQ(whole.chi2, resumed.chi2);
@@ -296,6 +300,23 @@ TEST(Fit, GridOfQHasEnoughPointsForASpline) {
     for (std::size_t n = 0; n < drawn.size(); ++n)
         for (std::size_t k = 0; k < 601; ++k)
             EXPECT_NEAR(found[n][k] / exact[n][k], 1, 3e-3) << n << " at " << k;
+}
+
+TEST(Fit, ResumesWithinAPower) {
+    const TemporaryFolder folder;
+    const Hinge174 hinge;
+    const ProfileModel model = make_profile_model(hinge.chain, hinge.draw(0), hinge.q, {});
+    const Profile curve = hinge.curve_of(hinge.draw(1), model, true);
+    Parameters parameters = fit_parameters();
+    parameters.frames = 16;
+    parameters.moves = 102;  // two steps of each power
+    Context context;
+    const Result whole = run(hinge.ensemble, {.curve = &curve}, parameters, context);
+    context.checkpoint = folder / "checkpoint.npz";
+    const std::optional<Result> resumed = run_with_stops(hinge, curve, parameters, context);
+    ASSERT_TRUE(resumed);
+    EXPECT_EQ(whole.chi2, resumed->chi2);
+    EXPECT_EQ(whole.step[0], 102 * std::ssize(whole.evidence->powers));
 }
 
 TEST(Fit, RefusesToFitNothing) {
