@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 #include <numbers>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -145,12 +143,9 @@ CoreAtoms find_core(const ChainModel& model, const Copies& copies) {
 /// [residue, axis]
 Array<float, 2> as_array(const std::vector<Vector>& points) {
     Array<float, 2> all(std::ssize(points), Index{3});
-    for (Index n = 0; n < std::ssize(points); ++n) {
-        const Vector& at = points[static_cast<std::size_t>(n)];
-        all(n, 0) = static_cast<float>(at.x);
-        all(n, 1) = static_cast<float>(at.y);
-        all(n, 2) = static_cast<float>(at.z);
-    }
+    float* to = all.begin();
+    for (const Vector& at : points)
+        for (const double value : {at.x, at.y, at.z}) *to++ = static_cast<float>(value);
     return all;
 }
 
@@ -183,46 +178,31 @@ double square_distance(const Transform& turn, const std::vector<Vector>& from,
     return sum;
 }
 
-/// The turns of the first copy onto each.
-struct SymmetricTurns {
-    std::vector<Transform> of_copy;
-    double rmsd = std::numeric_limits<double>::infinity();  ///< of the core, angstrom
-};
-
-/// Takes the superposition of the first copy on each other one as the first of equal steps about an
-/// axis through the centre of the core, and returns the steps that come nearest to the copies.
-SymmetricTurns find_turns(const CoreAtoms& core) {
-    Vector centre;
-    for (const std::vector<Vector>& copy : core)
-        for (const Vector& at : copy)
-            centre = centre + (1.0 / static_cast<double>(core.size() * copy.size())) * at;
+/// The turns of the first copy onto each, about one axis through the centre of the core, and the
+/// RMSD of the core from where they bring it.
+std::pair<std::vector<Transform>, double> find_turns(const CoreAtoms& core) {
     const Array<float, 2> first = as_array(core.front());
-    SymmetricTurns best;
-    for (std::size_t next = 1; next < core.size(); ++next) {
-        const rmsd::Superposer superposer(rmsd::to_double(as_array(core[next]).view()).view(), {});
-        const auto [axis, step] =
+    std::vector<double> angles(core.size());
+    Vector axis, centre;
+    for (std::size_t copy = 0; copy < core.size(); ++copy) {
+        for (const Vector& at : core[copy])
+            centre = centre + (1.0 / static_cast<double>(core.size() * first.extent(0))) * at;
+        if (copy == 0) continue;
+        const rmsd::Superposer superposer(rmsd::to_double(as_array(core[copy]).view()).view(), {});
+        const auto [own, angle] =
             symmetric_rotation(superposer.motion(first.view()).rotation, std::ssize(core));
-        SymmetricTurns turns{std::vector<Transform>(core.size()), 0};
-        std::vector<std::size_t> left(core.size() - 1);
-        std::iota(left.begin(), left.end(), std::size_t{1});
-        double squares = 0;
-        for (int n = 1; !left.empty(); ++n) {
-            const Transform turn = rotation_about(centre, axis, step * n);
-            const auto of_copy = [&](std::size_t copy) {
-                return square_distance(turn, core.front(), core[copy]);
-            };
-            const auto nearest = std::min_element(
-                left.begin(), left.end(),
-                [&](std::size_t a, std::size_t b) { return of_copy(a) < of_copy(b); });
-            squares += of_copy(*nearest);
-            turns.of_copy[*nearest] = turn;
-            left.erase(nearest);
-        }
-        turns.rmsd =
-            std::sqrt(squares / static_cast<double>((core.size() - 1) * core.front().size()));
-        if (turns.rmsd < best.rmsd) best = std::move(turns);
+        const double sign = dot(own, axis) < 0 ? -1 : 1;
+        axis = axis + sign * own;
+        angles[copy] = sign * angle;
     }
-    return best;
+    std::vector<Transform> turns;
+    double squares = 0;
+    for (std::size_t copy = 0; copy < core.size(); ++copy) {
+        turns.push_back(rotation_about(centre, unit(axis), angles[copy]));
+        squares += square_distance(turns[copy], core.front(), core[copy]);
+    }
+    const auto count = static_cast<double>((core.size() - 1) * core.front().size());
+    return {std::move(turns), std::sqrt(squares / count)};
 }
 
 /// Other molecules stay where they are. Throws InputError if a domain that one of them is on turns
@@ -314,13 +294,13 @@ Note make_symmetric(Index order, HeavyAtoms& heavy, ChainOptions& options) {
     options.copies = order;
     const ChainModel given = make_chain_model(topology, heavy.xyz, options);
     const CoreAtoms core = find_core(given, copies);
-    const SymmetricTurns turns = find_turns(core);
-    if (!(turns.rmsd <= kMaxRmsd))
+    const auto [turns, rmsd] = find_turns(core);
+    if (!(rmsd <= kMaxRmsd))
         fail(*topology, fmt::format("expected a rigid core with symmetry c{}, found that its CA "
                                     "atoms are {:.2f} angstrom (RMSD, at most {}) from it",
-                                    order, turns.rmsd, kMaxRmsd));
-    require_resting_molecules(given, molecules, copies, turns.of_copy);
-    turn_copies(copies, turns.of_copy, heavy, options.units);
+                                    order, rmsd, kMaxRmsd));
+    require_resting_molecules(given, molecules, copies, turns);
+    turn_copies(copies, turns, heavy, options.units);
     std::string names;
     for (std::size_t copy = 1; copy < copies.size(); ++copy)
         names += (copy == 1 ? "" : ", ") + copies[copy]->name;
@@ -328,7 +308,7 @@ Note make_symmetric(Index order, HeavyAtoms& heavy, ChainOptions& options) {
             fmt::format("symmetry c{}: chain {} is repeated about an axis in place of {}, with the "
                         "same linkers and angles; CA atoms of the rigid core ({} residues of a "
                         "chain) moved by {:.2f} angstrom (RMSD)",
-                        order, copies[0]->name, names, core.front().size(), turns.rmsd)};
+                        order, copies[0]->name, names, core.front().size(), rmsd)};
 }
 
 }  // namespace pleat::refine

@@ -140,7 +140,12 @@ TEST(Symmetry, MovesKeepTheProfileOfAFreshStart) {
         const MoveProposal proposal = step % 3 == 0   ? moves.pivot(at, 1, random)
                                       : step % 3 == 1 ? moves.crankshaft(at, 1, random)
                                                       : moves.redraw(at, random);
+        const double density = moves.log_density(at);
         at.set_angles(proposal.angles);
+        // The log ratio is that of the whole density, which counts the first chain alone.
+        if (step % 3 < 2) {
+            EXPECT_NEAR(proposal.log_ratio, moves.log_density(at) - density, 1e-6);
+        }
         moved.propose(0, at);
         moved.proposed_profile(0);
         moved.accept(0);
