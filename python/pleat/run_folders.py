@@ -416,7 +416,7 @@ def _refinement(folder, manifest, values):
         convergence={one["name"]: {"r_hat": float("inf") if one["r_hat"] is None else one["r_hat"],
                                    "effective_size": one["effective_size"], "converged": one["converged"]} for one in found["quantities"]},
         converged=found["converged"], warning=found["remark"], domains=found["domains"], linkers=found["linkers"],
-        built=found.get("built", []),
+        built=found.get("built", []), symmetry=found.get("symmetry"),
         moves={one["kind"]: (one["proposed"], one["accepted"]) for one in found.get("moves") or []},
         angles=manifest["results"]["angles"], misfit=_misfit(found.get("misfit")),
         found_options=domains.read_text(encoding="utf-8").strip() if domains.is_file() else "",
