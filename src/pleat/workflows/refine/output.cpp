@@ -86,6 +86,8 @@ std::string convergence_remark(const Result& result) {
         text += fmt::format("{}ln of the evidence has an error of {:.2f} (converged: at most {})",
                             text.empty() ? "not converged: " : ", ", result.evidence->error,
                             ModelEvidence::kMaxError);
+    if (result.mode == Mode::fit && !text.empty())
+        text += "; more --frames, then more --moves, bring it nearer";
     return text;
 }
 
