@@ -272,10 +272,10 @@ TEST(Mutants, KeepsTheTextOfATable) {
     };
     drop(
         ",prediction_epistatic,prediction_independent,prediction_percentile,prediction_z,"
-        "prediction_problem");
+        "prediction_conservation,prediction_weighted,prediction_problem");
     for (const Listed& one : result.listed)
-        drop(fmt::format(",{:.5f},{:.5f},{:.2f},{:.3f},", one.epistatic, one.independent,
-                         one.percentile, one.z));
+        drop(fmt::format(",{:.5f},{:.5f},{:.2f},{:.3f},{:.5f},NA,", one.epistatic, one.independent,
+                         one.percentile, one.z, one.conserved));
     EXPECT_EQ(rest, text);
 }
 

@@ -87,15 +87,17 @@ struct Scan {
     const char* table;
     const char* measure;  ///< column of the table
     bool has_target;      ///< the residues are not those of the row: see ../shared/design
-    Index first = 0;      ///< number of the first residue in the columns
-    Index compared = 0;   ///< mutants with a measure
-    double independent = 0;
+    const char* structure;
+    Index first = 0;     ///< number of the first residue in the columns
+    Index compared = 0;  ///< mutants with a measure
+    double independent = 0, weighted = 0;
 };
 
-constexpr Scan kScans[] = {{"PABP", "PF00076_PABP_YEAST_126-200.a2m.gz",
-                            "PABP_YEAST_Fields2013-singles.csv", "log", false, 128, 1107, 0.439},
-                           {"PDZ3", "PF00595_DLG4_RAT_313-391.fasta.gz",
-                            "DLG4_RAT_Ranganathan2012.csv", "CRIPT", true, 314, 1425, 0.424}};
+constexpr Scan kScans[] = {
+    {"PABP", "PF00076_PABP_YEAST_126-200.a2m.gz", "PABP_YEAST_Fields2013-singles.csv", "log", false,
+     "PABP_YEAST.pdb.gz", 128, 1107, 0.439, 0.565},
+    {"PDZ3", "PF00595_DLG4_RAT_313-391.fasta.gz", "DLG4_RAT_Ranganathan2012.csv", "CRIPT", true,
+     "DLG4_RAT.pdb.gz", 314, 1425, 0.424, 0.545}};
 
 /// The protein as the wild-type letters of a table spell it.
 NamedSequence spelled(const MutantTable& table) {
@@ -116,6 +118,11 @@ TEST(MutantsOracle, AgreesWithScansAndWithPlmc) {
         const MutantTable table = read_mutant_table(shared_mutants() / scan.table);
         Input input{.model = fit(shared_mutants() / scan.alignment), .table = &table};
         if (scan.has_target) input.target = spelled(table);
+        std::optional<TargetStructure> structure;
+        const std::filesystem::path file =
+            test::shared_folder() / "data/mutants_structure" / scan.structure;
+        if (std::filesystem::exists(file)) structure = read_target_structure(file.string());
+        input.structure = structure ? &*structure : nullptr;
         const Result result = run(std::move(input), {}, {});
         EXPECT_EQ(result.singles.front().number, scan.first);
         EXPECT_EQ(result.listed_with(Problem::other_wild_type), 0);
@@ -124,6 +131,7 @@ TEST(MutantsOracle, AgreesWithScansAndWithPlmc) {
             EXPECT_EQ(one.count, scan.compared);
             EXPECT_GE(one.epistatic, 0.535);
             EXPECT_NEAR(one.independent, scan.independent, 0.005);
+            if (structure) EXPECT_NEAR(one.weighted, scan.weighted, 0.005);
         }
         const auto oracle = read_columns(test::shared_folder() / "oracle/mutants" /
                                          (std::string(scan.name) + "_singles.tsv"));
