@@ -44,6 +44,7 @@ constexpr const char* kExamples =
     "  pleat mutants family.a3m.gz -o run\n"
     "  pleat mutants family.a3m -o run --mutants scan.csv --target protein.fasta\n"
     "  pleat mutants family.a3m -o run --mutants scan.csv --structure model.pdb:A\n"
+    "  pleat mutants pair.aln -o run --parts 218,310 --structure complex.cif:A,B\n"
     "  pleat mutants couplings_run -o run --doubles 20-45\n"
     "  pleat mutants model.plmc -o run --first-number 128\n"
     "  pleat mutants couplings_run -o run --sequences designs.fasta --align\n\n"
@@ -146,6 +147,8 @@ void check_options(const MutantsOptions& options) {
     check_readable({options.target, options.table, options.sequences});
     if (!options.structure.empty())
         check_readable({parse_structure_choice(options.structure).file.string()});
+    if (!options.parameters.parts.empty() && !options.focus.empty())
+        throw UsageError("--focus and --parts do not go together: parts count columns");
     if (model_file(options.alignment.path).empty()) {
         check_alignment_job(options.alignment);
         return check_readable({options.fit.initial, options.fit.weights});
@@ -388,7 +391,7 @@ Command mutants_command(CLI::App& program, Ranks& ranks) {
         .numbers = {"target", "residues", "singles", "effective_sequences", "energy",
                     "energy_independent", "listed", "predicted"},
         .per_input = {"row", "focus", "target", "mutants", "structure", "sequences", "first-number",
-                      "doubles", "initial", "weights"},
+                      "doubles", "parts", "initial", "weights"},
         .single_rank_work = "mutants of one family",
         .add_options =
             [](CLI::App& parser, MutantsOptions& options) {

@@ -14,6 +14,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/text.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/couplings/parts/parts.h"
 #include "pleat/workflows/mutants/independent.h"
 #include "pleat/workflows/mutants/predictor.h"
 #include "pleat/workflows/mutants/region.h"
@@ -410,8 +411,32 @@ std::string ranges_of(const std::vector<Index>& numbers) {
 }
 
 void check_structure(const Input& input, const Parameters& parameters) {
-    if (input.structure == nullptr && parameters.accessibility != Surroundings::chain)
+    if (input.structure != nullptr) return;
+    if (parameters.accessibility != Surroundings::chain)
         throw UsageError("give --structure with --accessibility: it says what covers its residues");
+    if (!parameters.parts.empty())
+        throw UsageError("give --structure with --parts: they are those of its chains");
+}
+
+/// The first residue of each part; 0 for one part.
+std::vector<Index> part_starts(const Target& target, const couplings::ModelDescription& about,
+                               const std::string& text) {
+    const couplings::Parts parts = couplings::parse_parts(text);
+    if (parts.empty()) return {0};
+    if (about.source_columns > 0 && parts.back().last != about.source_columns)
+        throw UsageError(fmt::format("give --parts the {} columns of the family, not {}",
+                                     about.source_columns, parts.back().last));
+    std::vector<Index> starts(parts.size(), Target::kNone);
+    for (std::size_t i = target.residues.size(), part = parts.size() - 1; i-- > 0;) {
+        while (about.columns[i] < parts[part].first) --part;
+        if (target.residues[i] != Target::kNone) starts[part] = target.residues[i];
+    }
+    for (std::size_t part = 0; part < parts.size(); ++part)
+        if (starts[part] == Target::kNone)
+            throw InputError(fmt::format("expected residues of '{}' in part {}, found none",
+                                         printable(target.name), parts[part].name));
+    starts.front() = 0;
+    return starts;
 }
 
 /// Measures burial, and notes the chain and the residues without an accessibility.
@@ -419,7 +444,8 @@ Burial find_burial(const Input& input, const Parameters& parameters, const Targe
                    const Context& context, Notes& notes) {
     const TargetStructure& known = *input.structure;
     notes.insert(notes.end(), known.notes.begin(), known.notes.end());
-    Burial burial = measure_burial(target, {0}, known, parameters.accessibility, context, notes);
+    const std::vector<Index> starts = part_starts(target, input.model.about, parameters.parts);
+    Burial burial = measure_burial(target, starts, known, parameters.accessibility, context, notes);
     std::vector<Index> missing;
     Index all = 0;
     for (const Index residue : target.residues) {
@@ -466,6 +492,14 @@ void add_notes(const Input& input, const Target& target, Result& result) {
                              input.target->file, printable(target.name),
                              printable(input.model.about.reference_name), other)});
     }
+    if (const Index odd = result.listed_with(Problem::other_length); odd > 0)
+        result.notes.push_back(
+            {.kind = NoteKind::residues,
+             .text = fmt::format("{}: {} of {} mutants are sequences of another length than the "
+                                 "target's {} residues; --target gives the whole sequence",
+                                 input.table->source, odd, result.listed.size(),
+                                 target.sequence.size()),
+             .is_warning = 2 * odd > std::ssize(result.listed)});
     if (result.sequences_are_aligned)
         result.notes.push_back(
             {NoteKind::assumption,

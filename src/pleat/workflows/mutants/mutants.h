@@ -29,6 +29,7 @@ struct Parameters {
     std::string doubles;  ///< residues whose double mutants are computed: "20-45,50", "all"; empty:
                           ///< none
     Surroundings accessibility = Surroundings::chain;  ///< what covers residues of a structure
+    std::string parts;   ///< of a complex: see couplings::parse_parts(); empty: one chain
     bool align = false;  ///< sequences that are not aligned are aligned to the family's profile
 };
 std::vector<Field> fields(Parameters& parameters);

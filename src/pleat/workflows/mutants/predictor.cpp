@@ -60,7 +60,16 @@ bool is_wild_type(std::string_view text) {
     for (const char c : text)
         if (c != '_' && c != '-')
             lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return lower.empty() || lower == "wt" || lower == "wild" || lower == "wildtype";
+    return lower.empty() || lower == "wt" || lower == "sy" || lower == "wild" ||
+           lower == "wildtype";
+}
+
+/// Whether a text is the sequence of a mutant: letters alone, and more than a word has.
+bool is_sequence(std::string_view text) {
+    constexpr std::size_t kShortest = 10;
+    return text.size() >= kShortest && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+               return std::isalpha(c) != 0;
+           });
 }
 
 /// The letter of a three-letter code in HGVS ("Ala"; "Ter": '*'); 0 for others.
@@ -321,6 +330,8 @@ std::vector<Listed> predict_rows(const MutantPredictor& predictor, const MutantT
                 out = predictor.predict_sequence(row.sequence);
             else if (parse_mutant(row.mutant, substitutions))
                 out = predictor.predict(substitutions);
+            else if (is_sequence(row.mutant))
+                out = predictor.predict_sequence(row.mutant);
             else
                 out = without_prediction(Problem::not_a_mutant);
         }

@@ -180,6 +180,33 @@ TEST(Burial, ChainsCoverEachOtherInACrowdOnly) {
               "--structure: expected a chain for each of 2 parts (FILE:A,B), found 1");
 }
 
+TEST(Burial, PartsOfAComplexLieInChainsOfTheirOwn) {
+    Chain other = trypsin();
+    other.residues.erase(other.residues.begin() + 100, other.residues.end());
+    for (Residue& residue : other.residues)
+        for (Atom& atom : residue.atoms) atom.x += 300;
+    std::string text = report::pdb_text(trypsin()), copy = report::pdb_text(other);
+    text.resize(text.rfind("END"));
+    for (std::size_t at = 0; at < copy.size(); at = copy.find('\n', at) + 1)
+        if (copy.compare(at, 4, "ATOM") == 0) copy[at + 21] = 'B';
+    const WrittenStructure written(text + "TER\n" + copy);
+    const TargetStructure pair = written.read(":A,B"), one = written.read(":A");
+    const std::string row = trypsin().sequence().substr(120, 20) + "-" + piece();
+    Parameters parameters;
+    parameters.parts = "20,25";
+    const Result result = run_with(&pair, row, parameters);
+    EXPECT_EQ(result.burial->chain, "A,B");
+    EXPECT_EQ(result.burial->mapped, 20 + kCount);
+    parameters.parts = "20,20";
+    EXPECT_EQ(refusal([&] { run_with(&pair, row, parameters); }),
+              "give --parts the 45 columns of the family, not 40");
+    parameters.parts = "20,25";
+    EXPECT_EQ(refusal([&] { run_with(&one, row, parameters); }),
+              "--structure: expected a chain for each of 2 parts (FILE:A,B), found 1");
+    EXPECT_EQ(refusal([&] { run_with(nullptr, row, parameters); }),
+              "give --structure with --parts: they are those of its chains");
+}
+
 TEST(Burial, RefusesOtherStructures) {
     const TargetStructure known = read_target_structure(trypsin_file().string());
     EXPECT_NE(
