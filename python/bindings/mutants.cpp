@@ -67,9 +67,11 @@ std::optional<T> content(const std::string& name, const std::string& text, const
 std::unique_ptr<Questions> read_questions(
     const std::string& table_name, const std::string& table_text, const std::string& sequences_name,
     const std::string& sequences_text, const std::string& target_name,
-    const std::string& target_text, const std::string& structure, const py::dict& options) {
+    const std::string& target_text, const std::string& structure, const std::string& parts,
+    const py::dict& options) {
     auto questions = std::make_unique<Questions>();
     set_fields(mutants::fields(questions->parameters), options);
+    questions->parameters.parts = parts;
     const py::gil_scoped_release released;
     questions->table = content<mutants::MutantTable>(
         table_name, table_text,

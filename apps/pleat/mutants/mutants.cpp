@@ -119,6 +119,11 @@ std::vector<Field> mutant_file_fields(MutantsOptions& options) {
              .help = "PDB or mmCIF file of the target: effects are weighted by burial in it and by "
                      "conservation, beside those without weights; append :CHAIN to choose a chain",
              .value_name = "FILE[:CHAIN]"},
+            {.name = "parts",
+             .target = &options.parameters.parts,
+             .help = "Chains of a complex in the columns of the alignment, as lengths (218,310) or "
+                     "ranges (A:1-218,B:219-528); --structure names a chain for each (FILE:A,B)",
+             .value_name = "LENGTHS"},
             {.name = "sequences",
              .target = &options.sequences,
              .help = "Compute the energies of the sequences in this FASTA, A2M or A3M file, which "

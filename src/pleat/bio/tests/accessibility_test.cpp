@@ -48,9 +48,8 @@ TEST(Accessibility, MatchesTheAreasOfTwoSpheres) {
 TEST(Accessibility, SumsAtomsWithoutWaterAndHydrogens) {
     Topology topology;
     topology.residues = {{"GLY", 1, ' ', "A"}, {"ALA", 2, ' ', "A"}, {"HOH", 3, ' ', "A"}};
-    topology.atoms = {{"N", "N", 14, 0}, {"CA", "C", 12, 0}, {"C", "C", 12, 0},
-                      {"O", "O", 16, 0}, {"HA", "H", 1, 0},  {"CA", "C", 12, 1},
-                      {"O", "O", 16, 2}};
+    topology.atoms = {{"N", "N", 14, 0}, {"CA", "C", 12, 0}, {"C", "C", 12, 0}, {"O", "O", 16, 0},
+                      {"HA", "H", 1, 0}, {"CA", "C", 12, 1}, {"O", "O", 16, 2}};
     Array<float, 2> apart(3, 7);
     for (Index n = 0; n < 7; ++n) apart(0, n) = 20.0f * static_cast<float>(n);
     const Accessibility found = all_of(topology, apart);

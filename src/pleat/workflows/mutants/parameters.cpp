@@ -19,11 +19,6 @@ std::vector<Field> fields(Parameters& p) {
              .target = &p.accessibility,
              .help = "What covers the residues of --structure: chain, the atoms of the target's "
                      "chain alone, or all, those of all chains, nucleic acids and ligands"},
-            {.name = "parts",
-             .target = &p.parts,
-             .help = "Chains of a complex in the columns of the alignment, as lengths (218,310) or "
-                     "ranges (A:1-218,B:219-528); --structure names a chain for each (FILE:A,B)",
-             .value_name = "LENGTHS"},
             {.name = "align",
              .target = &p.align,
              .help = "Align the sequences to the family's profile if they are not aligned. The "
