@@ -236,6 +236,22 @@ class Mutants(ProgramTest):
         self.assert_refused(pleat("mutants", self.run_folder, "-o", self.folder / "no"), 3,
                             "give the alignment, or 'pleat couplings' --models npz")
 
+    def test_a_list_ends_with_a_table_of_correlations(self):
+        self.call(self.family, "-o", self.run_folder)
+        fit = self.run_folder / "couplings"
+        scan = self.table("mutant,y\nM11A,1\nK12R,3\nV13A,2\nP30Y,0\n")
+        shutil.copytree(fit, self.folder / "other")
+        jobs = self.table(f"alignment\tmutants\n{fit}\t{scan}\n{self.folder / 'other'}\t\n", "jobs.tsv")
+        told = pleat("mutants", "--list", jobs, "-o", self.folder / "jobs")
+        self.assertEqual(told.returncode, 0, told.stderr.decode())
+        lines = told.stdout.decode().splitlines()
+        self.assertEqual(lines[-2].split(), ["rank", "correlation", "measure", "epistatic", "independent", "conservation",
+                                             "weighted"])
+        self.assertEqual((lines[-1].split()[:2], lines[-1].split()[-1]), (["couplings", "y"], "NA"))
+        rows = read_table(self.folder / "jobs/jobs.tsv")
+        self.assertEqual([row["measure"] for row in rows], ["y", "NA"])
+        self.assertAlmostEqual(float(rows[0]["spearman_epistatic"]), float(lines[-1].split()[2]), delta=6e-4)
+
     def test_lists_take_models_and_alignments(self):
         self.call(self.family, "-o", self.run_folder)
         shutil.copy(self.plmc_model(), self.folder / "model.plmc")

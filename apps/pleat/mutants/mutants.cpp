@@ -353,6 +353,32 @@ std::string compute_mutants(MutantsOptions& options, const JobTask& task, Ranks&
     return summary(report, about, run.path().string());
 }
 
+/// The rank correlations of all jobs with a table of mutants, a line each; empty without any.
+std::string correlations_of_jobs(const JobTable& table) {
+    const auto cell = [&](const JobRow& row, std::string_view name) -> std::string {
+        const auto found = std::ranges::find(table.numbers, name);
+        const auto at = static_cast<std::size_t>(found - table.numbers.begin());
+        return at < row.numbers.size() ? row.numbers[at] : std::string();
+    };
+    std::string text;
+    for (const JobRow& row : table.rows) {
+        if (cell(row, "measure").empty()) continue;
+        if (text.empty())
+            append(text, "\n{:<24} {:<16} {:>10} {:>12} {:>13} {:>10}\n", "rank correlation",
+                   "measure", "epistatic", "independent", "conservation", "weighted");
+        append(text, "{:<24} {:<16}", printable(row.name), printable(cell(row, "measure")));
+        for (const auto& [name, width] :
+             {std::pair{"spearman_epistatic", 10}, std::pair{"spearman_independent", 12},
+              std::pair{"spearman_conservation", 13}, std::pair{"spearman_weighted", 10}}) {
+            double value = std::nan("");
+            parse_number(cell(row, name), value);
+            append(text, " {:>{}}", number(value), width);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
 RunEstimate estimate_mutants(MutantsOptions& options, SharedInputs& inputs) {
     check_options(options);
     const std::filesystem::path model = model_file(options.alignment.path);
@@ -394,7 +420,8 @@ Command mutants_command(CLI::App& program, Ranks& ranks) {
         .wanted = "an ALIGNMENT, a RUN or a --list of them",
         .input_column = "alignment",
         .numbers = {"target", "residues", "singles", "effective_sequences", "energy",
-                    "energy_independent", "listed", "predicted"},
+                    "energy_independent", "listed", "predicted", "measure", "spearman_epistatic",
+                    "spearman_independent", "spearman_conservation", "spearman_weighted"},
         .per_input = {"row", "focus", "target", "mutants", "structure", "sequences", "first-number",
                       "doubles", "parts", "initial", "weights"},
         .single_rank_work = "mutants of one family",
@@ -420,6 +447,7 @@ Command mutants_command(CLI::App& program, Ranks& ranks) {
             return {model.empty() ? options.alignment.path : model.string()};
         },
         .run = compute_mutants,
+        .summary = correlations_of_jobs,
         .estimate = estimate_mutants};
     return job_command(program, ranks, functions);
 }

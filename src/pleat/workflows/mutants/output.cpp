@@ -173,6 +173,14 @@ ResultColumns facts(const Result& result, const couplings::ModelDescription& abo
     for (const Correlation& one : result.correlations)
         all.push_back(fact(fmt::format("spearman {}", one.name), one.epistatic,
                            "rank correlation with this column"));
+    if (!result.correlations.empty()) {
+        const Correlation& first = result.correlations.front();
+        all.push_back(fact("measure", first.name, "the first column of numbers of --mutants"));
+        all.push_back(fact("spearman_epistatic", first.epistatic, "rank correlations with it"));
+        all.push_back(fact("spearman_independent", first.independent, "the same"));
+        all.push_back(fact("spearman_conservation", first.conserved, "the same"));
+        all.push_back(fact("spearman_weighted", first.weighted, "the same, with a structure"));
+    }
     if (result.burial) {
         for (const Correlation& one : result.correlations)
             all.push_back(fact(fmt::format("spearman weighted {}", one.name), one.weighted,
