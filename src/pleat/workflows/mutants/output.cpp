@@ -179,7 +179,8 @@ ResultColumns facts(const Result& result, const couplings::ModelDescription& abo
         all.push_back(fact("spearman_epistatic", first.epistatic, "rank correlations with it"));
         all.push_back(fact("spearman_independent", first.independent, "the same"));
         all.push_back(fact("spearman_conservation", first.conserved, "the same"));
-        all.push_back(fact("spearman_weighted", first.weighted, "the same, with a structure"));
+        if (result.burial)
+            all.push_back(fact("spearman_weighted", first.weighted, "the same, with a structure"));
     }
     if (result.burial) {
         for (const Correlation& one : result.correlations)
