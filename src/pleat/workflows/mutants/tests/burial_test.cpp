@@ -157,7 +157,10 @@ TEST(Burial, ChainsCoverEachOtherInACrowdOnly) {
     const TargetStructure alone = read_target_structure(trypsin_file().string()),
                           known = written.read(":A");
     const std::string all = trypsin().sequence();
-    Target target{.alphabet = &Alphabet::protein(), .name = "trypsin", .sequence = all};
+    Target target;
+    target.alphabet = &Alphabet::protein();
+    target.name = "trypsin";
+    target.sequence = all;
     Notes notes;
     const auto sum = [&](const TargetStructure& structure, Surroundings what) {
         double total = 0;

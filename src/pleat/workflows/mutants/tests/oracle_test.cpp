@@ -133,7 +133,9 @@ TEST(MutantsOracle, AgreesWithScansAndWithPlmc) {
             EXPECT_EQ(one.count, scan.compared);
             EXPECT_GE(one.epistatic, 0.535);
             EXPECT_NEAR(one.independent, scan.independent, 0.005);
-            if (structure) EXPECT_NEAR(one.weighted, scan.weighted, 0.005);
+            if (structure) {
+                EXPECT_NEAR(one.weighted, scan.weighted, 0.005);
+            }
         }
         const auto oracle = read_columns(test::shared_folder() / "oracle/mutants" /
                                          (std::string(scan.name) + "_singles.tsv"));
