@@ -209,7 +209,7 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
         text += fmt::format("chi^2 per point, by beads: smallest {:.3f}, median {:.3f}\n",
                             *std::min_element(result.chi2.begin(), result.chi2.end()),
                             median(result.chi2));
-    text += fmt::format("\n{:<16}{:>10}{:>10}{:>10}{:>9}{:>8}\n", "angstrom", "5 %", "median",
+    text += fmt::format("\n{:<16}{:>10}{:>10}{:>10}{:>9}{:>8}\n", "quantity", "5 %", "median",
                         "95 %", "R-hat", "ESS");
     for (const refine::Quantity& quantity : result.quantities) {
         std::vector<double> sorted = quantity.values;
@@ -470,10 +470,11 @@ std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& rank
     auto& [context, run] = opened;
     run.stage("read");
     const Input input = read_input(options, task.inputs);
-    // Atoms that are not there are found before moves, unless they are built.
-    if (!options.saxs.observables.empty() && options.parameters.sequence.empty())
+    // Atoms that are not there are found before moves.
+    if (!options.saxs.observables.empty())
         saxs::observables_of(saxs::read_observables(options.saxs.observables), "",
-                             *input.structure);
+                             refine::first_frame(*input.structure, input.fitted(options),
+                                                 options.parameters, context));
     choose_sampling_device(options, task, input, context);
     if (ranks.is_leader()) record_run(options, input, opened);
     const refine::Result result =

@@ -222,6 +222,16 @@ RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
     return size;
 }
 
+Ensemble first_frame(const Ensemble& structure, const CurveInput& curve,
+                     const Parameters& parameters, const Context& context) {
+    const HeavyAtoms heavy = set_up(structure, curve, parameters, context).heavy;
+    Ensemble frame;
+    frame.topology = frame.all_atoms = heavy.topology;
+    frame.xyz = Array<float, 3>(Index{1}, Index{3}, heavy.topology->atom_count());
+    std::copy(heavy.xyz.begin(), heavy.xyz.end(), frame.xyz.begin());
+    return frame;
+}
+
 Estimate estimate(const RunSize& size, const Context& context) {
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
     if (has_gpu && size.mode == Mode::pool)

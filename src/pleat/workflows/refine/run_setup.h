@@ -62,6 +62,10 @@ struct RunSize {
 RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
                     const Parameters& parameters, const Context& context);
 
+/// The start of a run with the atoms of its frames. Throws what run() throws before it samples.
+Ensemble first_frame(const Ensemble& structure, const CurveInput& curve,
+                     const Parameters& parameters, const Context& context);
+
 /// Resources for run() and writing its files. The time is within a factor of about three. For a GPU
 /// only mode fit is supported; throws UsageError for others.
 Estimate estimate(const RunSize& size, const Context& context);

@@ -49,16 +49,25 @@ bool are_copies(const Topology& topology, const PeptideChain& one, const Peptide
 
 using Copies = std::vector<const PeptideChain*>;
 
-Copies find_copies(const Molecules& molecules, const Topology& topology, Index order) {
+bool is_of(const Copies& copies, const std::string& chain) {
+    return std::any_of(copies.begin(), copies.end(),
+                       [&](const PeptideChain* copy) { return copy->name == chain; });
+}
+
+/// Those that have a chain of this name, else the first.
+Copies find_copies(const Molecules& molecules, const Topology& topology, Index order,
+                   const std::string& wanted) {
     std::string numbers;
+    Copies found;
     for (const PeptideChain& first : molecules.chains) {
         Copies copies;
         for (const PeptideChain& chain : molecules.chains)
             if (are_copies(topology, first, chain)) copies.push_back(&chain);
-        if (std::ssize(copies) == order) return copies;
+        if (std::ssize(copies) == order && (found.empty() || is_of(copies, wanted))) found = copies;
         numbers += fmt::format("{}{} of chain '{}'", numbers.empty() ? "" : ", ", copies.size(),
                                first.name);
     }
+    if (!found.empty()) return found;
     fail(topology, fmt::format("expected {} chains of one sequence, numbered alike, for symmetry "
                                "c{}, found {}",
                                order, order, numbers.empty() ? "no protein" : numbers));
@@ -82,11 +91,6 @@ void require_equal_residues(const Copies& copies, const Topology& topology) {
             fail(topology, fmt::format("expected the same residues in symmetric chains, found {} "
                                        "and {}; --sequence builds missing residues",
                                        text(first), text(*copy)));
-}
-
-bool is_of(const Copies& copies, const std::string& chain) {
-    return std::any_of(copies.begin(), copies.end(),
-                       [&](const PeptideChain* copy) { return copy->name == chain; });
 }
 
 /// The ranges of one chain in all copies.
@@ -238,6 +242,7 @@ void turn_copies(const Copies& copies, const std::vector<Transform>& turns, Heav
     auto made = std::make_shared<Topology>();
     made->source = given.source;
     made->named = given.named;
+    made->has_chain_names = given.has_chain_names;
     made->residues = given.residues;
     const std::vector<std::vector<Index>> atoms = atoms_by_residue(given);
     const std::vector<Vector> at = positions_of(heavy.xyz);
@@ -276,7 +281,8 @@ Index symmetry_order(std::string_view text) {
 void complete_groups(const Topology& topology, Index order,
                      std::vector<std::vector<ResidueRange>>& groups) {
     const Molecules molecules = find_molecules(topology);
-    const Copies copies = find_copies(molecules, topology, order);
+    const Copies copies =
+        find_copies(molecules, topology, order, groups.empty() ? "" : groups[0].front().chain);
     for (std::vector<ResidueRange>& group : groups)
         if (is_of(copies, group.front().chain) &&
             std::all_of(group.begin(), group.end(), [&](const ResidueRange& range) {
@@ -288,7 +294,8 @@ void complete_groups(const Topology& topology, Index order,
 Note make_symmetric(Index order, HeavyAtoms& heavy, ChainOptions& options) {
     const std::shared_ptr<const Topology> topology = heavy.topology;
     const Molecules molecules = find_molecules(*topology);
-    const Copies copies = find_copies(molecules, *topology, order);
+    const Copies copies = find_copies(molecules, *topology, order,
+                                      options.linkers.empty() ? "" : options.linkers[0].chain);
     require_equal_residues(copies, *topology);
     repeat_linkers(*topology, copies, options);
     options.copies = order;

@@ -165,6 +165,9 @@ struct GroupMeans {
         for (std::size_t group = 0; group < means.size(); ++group)
             if (shares[group] > 0) means[group] /= shares[group];
     }
+    double sum_of_squared_shares() const {
+        return std::inner_product(shares.begin(), shares.end(), shares.begin(), 0.0);
+    }
     /// The sum of squares of w^power (m - mean).
     double squares(double power) const {
         double sum = 0;
@@ -180,33 +183,38 @@ struct GroupMeans {
 Convergence assess_lineages(std::span<const double> values, std::span<const Index> lineages,
                             Index count) {
     constexpr Index kGroups = 4;
-    constexpr double kRounding = 1e-12;
-    if (std::ssize(values) < kGroups * Convergence::kMinDraws)
-        return {std::numeric_limits<double>::infinity(), 0};
+    constexpr double kInfinity = std::numeric_limits<double>::infinity(), kRounding = 1e-12;
+    if (std::ssize(values) < kGroups * Convergence::kMinDraws) return {kInfinity, 0};
     const auto size = static_cast<double>(values.size());
     const GroupMeans of_lineages(values, count, [&](std::size_t n) { return lineages[n]; }),
         of_groups(values, kGroups, [&](std::size_t n) { return lineages[n] % kGroups; });
+    const double apart = 1 - of_lineages.sum_of_squared_shares();
+    if (apart < kRounding) return {kInfinity, 0};  // one lineage
+    const auto [min, max] = std::minmax_element(values.begin(), values.end());
+    if (*min == *max) return {1, size};
     double variance = 0;
     for (const double value : values)
         variance += (value - of_lineages.mean) * (value - of_lineages.mean) / size;
-    if (variance == 0) return {1, size};
-    double shared = 0;  // 1 if there is one lineage
-    for (const double share : of_lineages.shares) shared += share * share;
-    const double of_mean = of_lineages.squares(1) / (1 - shared),
-                 within = variance - of_groups.squares(0.5);
-    return {within > kRounding * variance ? std::sqrt(variance / within)
-                                          : std::numeric_limits<double>::infinity(),
-            shared < 1 - kRounding ? std::min(size, variance / of_mean) : 0.0};
+    // Four equal groups would have 3/4.
+    const double of_mean = of_lineages.squares(1) / apart,
+                 groups_apart = (1 - of_groups.sum_of_squared_shares()) / 0.75,
+                 within = variance - of_groups.squares(0.5) / groups_apart;
+    const bool is_compared =
+        *std::min_element(of_groups.shares.begin(), of_groups.shares.end()) > 0;
+    return {is_compared && within > kRounding * variance ? std::sqrt(variance / within) : kInfinity,
+            std::min(size, variance / of_mean)};
 }
 
 double evidence_error(std::span<const Index> lineages, Index count) {
-    std::vector<double> shares(static_cast<std::size_t>(count));
-    for (const Index lineage : lineages)
-        shares[lineage] += 1 / static_cast<double>(lineages.size());
-    const auto all = static_cast<double>(count);
+    const Index size = std::ssize(lineages);
+    std::vector<double> gained(static_cast<std::size_t>(count));  // share since the prior
+    for (Index n = 0; n < size; ++n) {
+        gained[lineages[n]] += 1 / static_cast<double>(size);
+        gained[lineage_of(n, size, count)] -= 1 / static_cast<double>(size);
+    }
     double squares = 0;
-    for (const double share : shares) squares += (share - 1 / all) * (share - 1 / all);
-    return std::sqrt(squares * all / (all - 1));
+    for (const double one : gained) squares += one * one;
+    return std::sqrt(squares * static_cast<double>(count) / static_cast<double>(count - 1));
 }
 
 }  // namespace pleat::refine

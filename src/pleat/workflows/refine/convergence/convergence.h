@@ -19,11 +19,16 @@ Convergence assess_convergence(View<const double, 2> draws);
 /// resampling: the effective size is the variance of all values divided by that of their mean,
 /// which is sum w^2 (m - mean)^2 over lineages with share w and mean m (Lee, Whiteley, Biometrika
 /// 105:609, 2018); R-hat is the deviation of all values divided by that within four groups of
-/// lineages. Fewer than 4 kMinDraws values cannot be judged.
+/// lineages. Fewer than 4 kMinDraws values cannot be judged, nor one lineage: R-hat is infinite
+/// and the size 0.
 Convergence assess_lineages(std::span<const double> values, std::span<const Index> lineages,
                             Index count);
 
-/// The standard error of the logarithm of the evidence, from the shares of the lineages (ibid.).
+/// The lineage of draw n of the prior: groups of equal size, but for one.
+inline Index lineage_of(Index n, Index draws, Index lineages) { return n * lineages / draws; }
+
+/// The standard error of the logarithm of the evidence, from the shares that lineages gained since
+/// the prior (ibid.).
 double evidence_error(std::span<const Index> lineages, Index count);
 
 }  // namespace pleat::refine

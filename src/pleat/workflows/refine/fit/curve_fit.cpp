@@ -384,7 +384,7 @@ CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const 
                              (input.c2_max - input.c2_min) * n / std::max(contrasts - 1, 1));
     likelihood_.emplace(curve, q, options);
     notes.push_back({NoteKind::assumption,
-                     fmt::format("chains move by profiles of {} beads and {} sites of the "
+                     fmt::format("moves are judged by profiles of {} beads and {} sites of the "
                                  "hydration layer at {} values of "
                                  "q, compared with {} points up to q = {:.4g}",
                                  model_.beads, model_.sites, points, curve.size(), last)});

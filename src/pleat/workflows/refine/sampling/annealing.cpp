@@ -16,13 +16,14 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/gather_rows.h"
 #include "pleat/saxs/session/session_sums.h"
+#include "pleat/workflows/refine/convergence/convergence.h"
 
 namespace pleat::refine {
 
 namespace {
 
 constexpr Index kPilot = 128;         // its conformations
-constexpr Index kPilotBlocks = 5;     // after each of which widths adapt
+constexpr Index kPilotBlocks = 5;     // at least, after each of which widths adapt
 constexpr Index kBlock = 100;         // moves, after which a run may stop and resume
 constexpr Index kMaxSteps = 1 << 20;  // of iterate()
 constexpr double kKeptShare = 0.5;    // effective size after a rise of the power, of the whole
@@ -163,7 +164,10 @@ public:
             proposed.size() != kMoveKinds || accepted.size() != kMoveKinds ||
             std::ssize(rows) != count * (hinges_ + kNumbers) || std::ssize(ancestors_) != count ||
             stage_ < 0 || made_ < 0 || repeat_ < -1 || repeat_ > options_.doublings ||
-            (repeat_ >= 0 && stage_ > std::ssize(powers) + 1) || log_evidence.size() != 1)
+            (repeat_ >= 0 && (stage_ > std::ssize(powers) + 1 || powers.back() != 1)) ||
+            !std::is_sorted(powers.begin(), powers.end()) || log_evidence.size() != 1 ||
+            !std::all_of(ancestors_.begin(), ancestors_.end(),
+                         [&](Index one) { return one >= 0 && one < count; }))
             throw InputError(
                 "expected the state of as many conformations and angles, found another");
         log_evidence_ = log_evidence[0];
@@ -198,23 +202,27 @@ private:
     }
 
     void advance_pilot() {
-        if (stage_++ == 0) {
+        if (stage_ == 0) {
             draw_all(kPilot);
+            stage_ = 1;
             return;
         }
-        Power power = powers_.back();
-        power.beta = next_power(log_likelihoods(), power.beta);
-        resample(power.beta - powers_.back().beta);
-        const Index block = std::max<Index>(options_.moves / kPilotBlocks, 1);
-        MoveCounts counts;
-        for (Index n = 0; n < kPilotBlocks; ++n) {
-            counts.add(move_all(power, (stage_ * kPilotBlocks + n) * block, block, false));
-            adapt(power.settings, counts);
+        if (made_ == 0) {
+            Power next = powers_.back();
+            next.beta = next_power(log_likelihoods(), next.beta);
+            resample(next.beta - powers_.back().beta);
+            powers_.push_back(next);
+            counts_ = {};
         }
-        powers_.push_back(power);
-        if (power.beta < 1) return;
-        repeat_ = 0;
-        stage_ = 0;
+        Power& power = powers_.back();
+        const Index blocks = std::max(kPilotBlocks, (options_.moves + kBlock - 1) / kBlock),
+                    block = std::max<Index>(options_.moves / blocks, 1);
+        counts_.add(move_all(power, (stage_ * blocks + made_) * block, block, false));
+        adapt(power.settings, counts_);
+        if (++made_ < blocks) return;
+        made_ = 0;
+        stage_ = power.beta < 1 ? stage_ + 1 : 0;
+        if (power.beta == 1) repeat_ = 0;
     }
 
     /// Stage 0 draws from the prior, `last` moves on at power 1; those between raise the power.
@@ -230,7 +238,8 @@ private:
         if (stage < last && made_ == 0)
             log_evidence_ += resample(power.beta - powers_[stage - 1].beta);
         const Index moves = std::min(kBlock, moves_of_power() - made_);
-        counts_.add(move_all(power, stage_ * moves_of_power() + made_, moves, stage == last));
+        const bool is_last = stage == last && made_ + moves == moves_of_power();
+        counts_.add(move_all(power, stage_ * moves_of_power() + made_, moves, is_last));
         made_ += moves;
     }
 
@@ -280,8 +289,9 @@ private:
         }
         // The prior overlaps almost always: a Monte Carlo chain of its own.
         Sampler sampler(moves_, target, model_, context_.seed, chain);
-        sampler.start(find_start(model_, moves_, StericOptions{}, context_.seed,
-                                 chain + std::max<Index>(repeat_, 0) * 2 * options_.conformations));
+        sampler.start(find_start(
+            model_, moves_, StericOptions{}, context_.seed,
+            chain + std::max<Index>(repeat_, 0) * 2 * (options_.conformations + kPilot)));
         sampler.run(step_of(Index{1} << 32), kMoves);
         return sampler.conformation().angles();
     }
@@ -377,7 +387,7 @@ private:
         for (Index n = 0, at = 0; n < count; ++n, at = (at + step) % count) {
             std::copy_n(&rows_(at, 0), hinges_, &posterior_.angles(n, 0));
             std::copy_n(numbers(at) + kCounts, Index{kFitNumbers}, &posterior_.fits(n, 0));
-            posterior_.lineages.push_back(ancestors_[at] * options_.lineages / count);
+            posterior_.lineages.push_back(lineage_of(ancestors_[at], count, options_.lineages));
         }
         for (const Power& power : powers_) posterior_.powers.push_back(power.beta);
         posterior_.log_evidence = log_evidence_;
@@ -398,7 +408,7 @@ private:
     const Index hinges_;
     std::vector<Power> powers_;      ///< those found; the first is 0
     Index repeat_ = -1, stage_ = 0;  ///< what comes next; -1: the pilot
-    Index made_ = 0;                 ///< moves at this stage
+    Index made_ = 0;                 ///< moves at this stage; of the pilot: blocks
     Array<double, 2> rows_;          ///< [conformation, angles and numbers]
     std::vector<Index> ancestors_;   ///< [conformation]: the draw of the prior
     double log_evidence_ = 0;
@@ -411,7 +421,8 @@ private:
 void AnnealingOptions::divide_for_gpu() {
     constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16;
     in_turn = std::clamp<Index>(conformations / kThreads, 1, kMaxInTurn);
-    together = std::clamp<Index>(conformations / (in_turn * kThreads), 1, kMaxTogether);
+    const Index at_once = in_turn * kThreads;
+    together = std::clamp<Index>((conformations + at_once - 1) / at_once, 1, kMaxTogether);
 }
 
 Posterior anneal(const ChainModel& model, const Moves& moves, const TargetFactory& make_targets,

@@ -165,6 +165,8 @@ TEST(AnnealingOptions, DivideConformationsForAGpu) {
     };
     EXPECT_EQ(divided(16), std::pair(Index{1}, Index{1}));
     EXPECT_EQ(divided(64), std::pair(Index{1}, Index{4}));
+    EXPECT_EQ(divided(100), std::pair(Index{2}, Index{4}));
+    EXPECT_EQ(divided(1000), std::pair(Index{16}, Index{4}));
     EXPECT_EQ(divided(1024), std::pair(Index{16}, Index{4}));
     EXPECT_EQ(divided(10000), std::pair(Index{16}, Index{4}));
 }

@@ -116,12 +116,23 @@ TEST(Lineages, CountNothingWhereOneHasTakenOver) {
     sizes[7] = 1024;
     const MadeLineages one(sizes, 0, 1);
     EXPECT_EQ(one.assess(64).effective_size, 0);
-    EXPECT_NEAR(evidence_error(one.lineages, 64), 1, 1e-12);
-    EXPECT_EQ(evidence_error(MadeLineages(std::vector<Index>(64, 2), 0, 1).lineages, 64), 0);
+    EXPECT_TRUE(std::isinf(one.assess(64).r_hat));
+    EXPECT_NEAR(evidence_error(one.lineages, 64), 1, 0.01);
+    // Two of the four groups that R-hat compares are empty.
+    sizes[8] = 1024;
+    EXPECT_TRUE(std::isinf(MadeLineages(sizes, 0, 1).assess(64).r_hat));
     EXPECT_TRUE(std::isinf(MadeLineages({4, 4, 4, 3}, 0, 1).assess(4).r_hat));
-    EXPECT_EQ(
-        assess_lineages(std::vector<double>(64, 2.5), std::vector<Index>(64), 4).effective_size,
-        64);
+}
+
+TEST(Lineages, CountEqualValuesAndUnequalGroups) {
+    const MadeLineages equal(std::vector<Index>(50, 20), 0, 1);
+    const std::vector<double> constant(1000, 33.3);
+    EXPECT_EQ(assess_lineages(constant, equal.lineages, 50).effective_size, 1000);
+    EXPECT_EQ(assess_lineages(constant, equal.lineages, 50).r_hat, 1);
+    EXPECT_EQ(assess_lineages(constant, std::vector<Index>(1000), 50).effective_size, 0);
+    // Nothing was gained or lost: 5 draws in 4 groups.
+    EXPECT_EQ(evidence_error(std::vector<Index>{0, 0, 1, 2, 3}, 4), 0);
+    EXPECT_GT(evidence_error(std::vector<Index>{0, 0, 1, 1, 3}, 4), 0.1);
 }
 
 }  // namespace
