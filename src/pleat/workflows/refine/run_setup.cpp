@@ -175,6 +175,12 @@ RunSetup set_up(const Ensemble& structure, const CurveInput& curve, const Parame
     check_options(parameters, has_curve);
     RunSetup setup;
     setup.heavy = heavy_atoms(structure);
+    if (setup.heavy.topology->atoms.empty() &&
+        (parameters.sequence.empty() || !parameters.linkers.empty() || !parameters.rigid.empty() ||
+         !parameters.group.empty()))
+        throw UsageError(
+            "give a STRUCTURE; without one --sequence stands alone, whose residues are all "
+            "flexible: leave out --linkers, --rigid and --group");
     ChainOptions options = parameters.pae.empty() ? chain_options(parameters, *setup.heavy.topology)
                                                   : predicted_options(parameters, context, setup);
     if (!parameters.sequence.empty()) complete(parameters, context.seed, options, setup);
