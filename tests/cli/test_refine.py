@@ -311,7 +311,7 @@ class Refine(ProgramTest):
         for text, options, code, told in (
                 (">p\nACDF\n", (), 3, "expected at least 5 residues without a structure, found 4"),
                 (">p\nACDBFGH\n", (), 3, "residue 4 of chain 'A', found letter 'B'"),
-                (">p\nACD-FGH\n", (), 3, "found '-' in 'p'"),
+                (">p\nACD-FGH\n", (), 3, "found '-' at position 4 of 'p'"),
                 (">p\nACDFGH:ACDFGH\n", (), 3, "write each chain as a sequence of its own"),
                 (">1ABC_1|Chain A\nACDFGH\n>1ABC_2|Chain B\nACDFGH\n", (), 3, "expected one sequence without a structure, found 2"),
                 (whole, ("--linkers", "A:1-5"), 2, "give a STRUCTURE"),

@@ -182,9 +182,9 @@ std::vector<Sequence> read_sequences(const std::filesystem::path& file) {
             letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
             if (std::isalpha(static_cast<unsigned char>(letter)) == 0)
                 throw InputError(file.string(), row.line,
-                                 fmt::format("expected a sequence of letters alone, found '{}' in "
-                                             "'{}'",
-                                             letter, row.name));
+                                 fmt::format("expected a sequence of letters alone, found '{}' at "
+                                             "position {} of '{}'",
+                                             letter, &letter - one.letters.data() + 1, row.name));
         }
     }
     return sequences;
