@@ -23,7 +23,7 @@
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/workflows/refine/fit/curve_fit.h"
-#include "pleat/workflows/refine/sampling/islands.h"
+#include "pleat/workflows/refine/sampling/annealing.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
 
 namespace {
@@ -231,6 +231,11 @@ MadeProtein protein_of(Index scatterers, const std::vector<double>& q, const Con
     return protein;
 }
 
+/// Moves and times of a whole run, the pilot's too.
+struct Sample {
+    double powers = 0, made = 0, proposed = 0, accepted = 0, seconds = 0, cpu_seconds = 0;
+};
+
 /// `together`: conformations in a call; 0: as a run has it.
 nlohmann::ordered_json measure(const Context& context, Index scatterers, Index conformations,
                                Index together = 0) {
@@ -238,9 +243,7 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     q.reserve(51);
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
     const bool is_gpu = context.device.kind == Device::Kind::cuda;
-    IslandOptions options{.islands = std::min<Index>(conformations, 16)};
-    options.particles = conformations / options.islands;
-    options.moves = is_gpu ? 100 : 10;
+    AnnealingOptions options{.conformations = conformations};
     if (is_gpu) options.divide_for_gpu();
     if (together > 0) options.together = together;
     const MadeProtein protein = protein_of(scatterers, q, context);
@@ -268,28 +271,29 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
             targets.push_back(std::make_unique<CurveTarget>(chain, profiles, n, likelihood));
         return targets;
     };
-    double proposed = 0, accepted = 0;
-    const auto sample = [&](Index count) {
-        options.moves = count;
-        const Posterior found = sample_islands(
+    const auto sample = [&](Index moves_of_power) {
+        options.moves = moves_of_power;
+        const double start = now();
+        const std::clock_t cpu_start = std::clock();
+        const Posterior found = anneal(
             chain, moves, make_targets, options, [](const Posterior&) { return true; }, "bench",
             context);
-        proposed = accepted = 0;
+        Sample all{.powers = static_cast<double>(found.powers.size()),
+                   .seconds = now() - start,
+                   .cpu_seconds = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC};
         for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
-            proposed += static_cast<double>(found.counts.proposed[kind]);
-            accepted += static_cast<double>(found.counts.accepted[kind]);
+            all.proposed += static_cast<double>(found.counts.proposed[kind]);
+            all.accepted += static_cast<double>(found.counts.accepted[kind]);
         }
-        return static_cast<double>(found.powers.size());
+        // The pilot moves some 128 conformations as often as the others.
+        all.made = all.proposed * (1 + 128.0 / static_cast<double>(options.conformations));
+        return all;
     };
-    const Index moves_of_power = options.moves;
     if (is_gpu) sample(1);  // loads the kernels
-    const double start = now();
-    const std::clock_t cpu_start = std::clock();
-    const double powers = sample(moves_of_power);
-    // The pilot moves some 128 conformations as often as the others.
-    const double made = proposed * (1 + 128.0 / static_cast<double>(options.count())),
-                 seconds = now() - start,
-                 cpu_seconds = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
+    // Fewer moves have the same draws of the prior, which are left out of the speed.
+    const Sample few = sample(is_gpu ? 10 : 1), many = sample(is_gpu ? 100 : 10);
+    const double made = many.made - few.made, seconds = many.seconds - few.seconds,
+                 cpu_seconds = many.cpu_seconds - few.cpu_seconds;
     nlohmann::ordered_json stages;
     for (const Index calls : {1, 8, 64})
         if (calls == 1 || is_gpu)
@@ -301,13 +305,13 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
             {"domains", protein.domains},
             {"angles", chain.hinge_count()},
             {"q", q.size()},
-            {"conformations", options.count()},
+            {"conformations", options.conformations},
             {"threads", resolve_threads(context)},
             {"together", options.together},
             {"in_turn", options.in_turn},
-            {"powers", powers},
-            {"accepted", accepted / proposed},
-            {"seconds", seconds},
+            {"powers", many.powers},
+            {"accepted", many.accepted / many.proposed},
+            {"seconds", many.seconds},
             {"moves_a_second", made / seconds},
             {"moves_a_cpu_second", made / cpu_seconds},
             {"microseconds_a_move", stages}};

@@ -153,7 +153,7 @@ BARS = (
     Bar("refine: angstrom of the 90 % interval of RPA70's distance", "refine_trials", most=4),
     Bar("refine: angstrom of RPA70's true distance outside of it", "refine_trials", most=0),
     Bar("refine: clusters of RPA70's conformations", "refine_trials", least=2),
-    Bar("refine: largest R-hat of RPA70's populations", "refine_trials", most=1.01),
-    Bar("refine: smallest effective size of RPA70's populations", "refine_trials", least=400),
+    Bar("refine: largest R-hat of RPA70's lineages", "refine_trials", most=1.01),
+    Bar("refine: smallest effective size of RPA70's lineages", "refine_trials", least=400),
     Bar(f"{size_name(LARGE)}: exit status", "large", most=0),
 )

@@ -38,7 +38,7 @@ def ligase(session, folder):
 
 def rpa(session, folder):
     """Conformations that explain the curve: the distance between domains, clusters and convergence."""
-    seconds = run(session, folder, RPA, 560, "--mode", "fit", "--frames", "2048", "--moves", "1600", "--doublings", "0",
+    seconds = run(session, folder, RPA, 560, "--mode", "fit", "--frames", "49152", "--moves", "400", "--doublings", "0",
                   "--no-reweight", "--cluster-cutoff", "6")
     with open(folder / "frames.tsv", encoding="utf-8", newline="") as file:
         distances = sorted(float(row["distance_1_2"]) for row in csv.DictReader(file, delimiter="\t"))
@@ -50,8 +50,8 @@ def rpa(session, folder):
     bar("refine: angstrom of the 90 % interval of RPA70's distance", high - low)
     bar("refine: angstrom of RPA70's true distance outside of it", max(low - RPA_DISTANCE, RPA_DISTANCE - high, 0.0))
     bar("refine: clusters of RPA70's conformations", clusters)
-    bar("refine: largest R-hat of RPA70's populations", max(one["r_hat"] for one in told["quantities"]))
-    bar("refine: smallest effective size of RPA70's populations", min(one["effective_size"] for one in told["quantities"]))
+    bar("refine: largest R-hat of RPA70's lineages", max(one["r_hat"] for one in told["quantities"]))
+    bar("refine: smallest effective size of RPA70's lineages", min(one["effective_size"] for one in told["quantities"]))
     return {"seconds": seconds, "interval": [low, high], "clusters": clusters, "converged": told["converged"],
             **{name: told[name] for name in ("quantities", "moves", "evidence")}}
 

@@ -79,7 +79,7 @@ def test_frames_are_drawn_by_the_likelihood_of_a_curve(curve):
     found = refine(STRUCTURE, data=curve, model="two-bead", reweight=False, **FEW | {"frames": 256, "chains": 4, "moves": 10},
                    mode="fit", doublings=0)
     assert found.powers[0] == 0 and found.powers[-1] == 1
-    assert found.ancestors > 4 and found.log_evidence < 0 < found.log_evidence_error
+    assert found.ancestors > 1 and found.log_evidence < 0 < found.log_evidence_error
     assert np.median(found.table["chi2"]) < 5 and set(found.convergence) == {"rg", "distance_1_2", "ln_likelihood"}
     assert np.ptp(found.table["rg"]) < np.ptp(refine(STRUCTURE, **FEW).table["rg"])
 

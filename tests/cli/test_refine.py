@@ -155,6 +155,10 @@ class Refine(ProgramTest):
         done = self.refine("none", *LINKER, *FEW, "--observables", table, code=3)
         self.assertIn(b"expected how each observable is computed", done.stderr)
         self.assertFalse((self.folder / "none").exists())
+        table.write_text(head + "far,8,1,,,A:160:CA-A:999:CA\n", encoding="utf-8")
+        done = self.refine("none", *LINKER, *FEW, "--observables", table, code=3)
+        self.assertIn(b"A:999:CA", done.stderr)
+        self.assertNotIn(b"sample", done.stderr)
 
     def test_draws_frames_by_the_likelihood_of_a_curve(self):
         curve = self.made_curve()

@@ -474,6 +474,10 @@ std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& rank
     auto& [context, run] = opened;
     run.stage("read");
     const Input input = read_input(options, task.inputs);
+    // Atoms that are not there are found before moves, unless they are built.
+    if (!options.saxs.observables.empty() && options.parameters.sequence.empty())
+        saxs::observables_of(saxs::read_observables(options.saxs.observables), "",
+                             *input.structure);
     choose_sampling_device(options, task, input, context);
     if (ranks.is_leader()) record_run(options, input, opened);
     const refine::Result result =

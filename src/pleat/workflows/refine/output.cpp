@@ -62,12 +62,16 @@ std::string topology_name(const Result& result) {
 std::string convergence_remark(const Result& result) {
     const Index frames = std::ssize(result.chain),
                 chains = 1 + *std::max_element(result.chain.begin(), result.chain.end());
-    const char* const what = result.mode == Mode::fit ? "populations" : "chains";
-    if (frames / chains < Convergence::kMinDraws)
+    if (result.mode == Mode::fit && frames < 4 * Convergence::kMinDraws)
         return fmt::format(
-            "not converged: {} frames of {} {} are too few to compare the {} (expected: at least "
-            "{} frames of each)",
-            frames, chains, what, what, Convergence::kMinDraws);
+            "not converged: {} frames are too few to compare groups of them (expected: at least "
+            "{})",
+            frames, 4 * Convergence::kMinDraws);
+    if (result.mode != Mode::fit && frames / chains < Convergence::kMinDraws)
+        return fmt::format(
+            "not converged: {} frames of {} chains are too few to compare the chains (expected: at "
+            "least {} frames of each)",
+            frames, chains, Convergence::kMinDraws);
     std::string text;
     for (const Quantity& quantity : result.quantities)
         if (!quantity.convergence.is_reached())
@@ -131,7 +135,7 @@ ResultColumns columns(const Result& result) {
          ColumnValue::kept("Ensemble")},
         {"table",
          "dict of arrays [frame], the columns of frames.tsv: chain, step (int64, the Monte Carlo "
-         "chain or population, and the moves so far); rg, distance_1_2, ... (float64, angstrom); "
+         "chain or lineage, and the moves so far); rg, distance_1_2, ... (float64, angstrom); "
          "with a likelihood ln_likelihood, chi2 (per point) and c2; dmax "
          "(angstrom); prior (ln of the density, up to a constant); clash (kT); close_atoms (int64, "
          "pairs of heavy atoms closer than 2.5 angstrom)",
@@ -154,8 +158,8 @@ ResultColumns columns(const Result& result) {
         {"moves", "dict of each kind of move: (proposed, accepted), burn-in and pilot left out",
          ColumnValue::kept("dict[str, tuple[int, int]]")},
         {"powers",
-         "float64 [power], powers of the likelihood from 0 to 1 through which the populations of "
-         "mode fit went; None in others",
+         "float64 [power], powers of the likelihood from 0 to 1 through which the frames of mode "
+         "fit went; None in others",
          ColumnValue(evidence.powers).or_none(has_evidence)},
         {"log_evidence",
          "ln of the mean likelihood of the curve under the prior; None but in mode fit",

@@ -53,11 +53,11 @@ std::vector<Field> fields(Parameters& p) {
          .automatic = "10000; fit: 1000"},
         {.name = "chains",
          .target = &p.chains,
-         .help = "Number of Monte Carlo chains, each from a start of its own; fit: of populations "
-                 "that do not influence each other, at least 4",
+         .help = "Number of Monte Carlo chains, each from a start of its own; fit: of groups of "
+                 "starts, whose descendants are compared, at least 4",
          .min = 1,
          .max = 100000,
-         .automatic = "16"},
+         .automatic = "16; fit: 64"},
         {.name = "moves",
          .target = &p.moves,
          .help = "Moves of a chain between two of its frames; fit: of each conformation at each "

@@ -24,16 +24,16 @@ std::string problem_of(const RunSetup& setup, const CurveInput& curve, const Par
     const HeavyAtoms& heavy = setup.heavy;
     const Mode mode = setup.mode;
     Sha256 hash;
-    hash.field("refine 6").field(View<const float, 2>(heavy.xyz));
+    hash.field("refine 7").field(View<const float, 2>(heavy.xyz));
     for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
     hash.field(setup.found_options);
     if (setup.built_residues > 0)
         for (const Topology::Residue& residue : heavy.topology->residues) hash.field(residue.name);
-    for (const Index number :
-         {setup.pool.chains, setup.pool.moves, setup.pool.kept, setup.pool.burn_in,
-          setup.islands.moves, setup.islands.doublings, setup.islands.together})
+    for (const Index number : {setup.pool.chains, setup.pool.moves, setup.pool.kept,
+                               setup.pool.burn_in, setup.annealing.lineages, setup.annealing.moves,
+                               setup.annealing.doublings, setup.annealing.together})
         hash.field(number);
     hash.field(static_cast<std::int64_t>(mode));
     if (mode != Mode::pool) {
@@ -153,8 +153,8 @@ void measure(const Conformation& conformation, View<const float, 2> xyz, const M
 
 /// The numbers of all frames, computed by all ranks, and the coordinates, on the first rank only.
 Array<double, 2> measure_frames(const ChainModel& model, const Moves& moves,
-                                const Array<double, 3>& angles, Index numbers,
-                                const Context& context, Array<float, 3>& xyz) {
+                                View<const double, 2> angles, Index numbers, const Context& context,
+                                Array<float, 3>& xyz) {
     const Index resting = resting_piece(model), frames = xyz.extent(0), atoms = xyz.extent(2);
     const RankRows own(context);
     const bool leads = own.rank == 0;
@@ -169,11 +169,10 @@ Array<double, 2> measure_frames(const ChainModel& model, const Moves& moves,
         context, "measure", frames, kBlock,
         [&](Index first, Index count) {
             parallel_for(threads, count, [&](Index n, int thread) {
-                const Index frame = first + n, of_round = angles.extent(1);
+                const Index frame = first + n;
                 const bool is_own = frame % own.ranks == own.rank;
                 if (!leads && !is_own) return;
-                const double* const own_angles =
-                    angles.view()[frame / of_round][frame % of_round].data;
+                const double* const own_angles = angles[frame].data;
                 Conformation conformation(model);
                 conformation.set_angles({own_angles, own_angles + model.hinge_count()});
                 const View<float, 2> at = leads ? xyz.view()[frame] : scratch.view()[thread];
@@ -188,11 +187,9 @@ Array<double, 2> measure_frames(const ChainModel& model, const Moves& moves,
     return rows;
 }
 
-/// `angles` [frame of a chain, chain, hinge], of which the first frames are measured; `step_of` a
-/// frame of a chain: its moves so far.
-void measure_all(const ChainModel& model, const Moves& moves, const Array<double, 3>& angles,
-                 const std::function<Index(Index)>& step_of, Index frames, const Context& context,
-                 Result& result) {
+/// `angles` [conformation, hinge], of which the first frames are measured.
+void measure_all(const ChainModel& model, const Moves& moves, View<const double, 2> angles,
+                 Index frames, const Context& context, Result& result) {
     result.quantities.clear();
     prepare_quantities(model, static_cast<std::size_t>(frames), result);
     result.frames.xyz =
@@ -208,20 +205,17 @@ void measure_all(const ChainModel& model, const Moves& moves, const Array<double
         for (std::size_t n = 0; n < result.quantities.size(); ++n)
             result.quantities[n].values[frame] =
                 numbers(frame, kFrameNumbers + static_cast<Index>(n));
-        result.chain[frame] = frame % angles.extent(1);
-        result.step[frame] = step_of(frame / angles.extent(1));
     }
 }
 
 /// Chains of equal length: the frames of the last round count if all chains have one.
-void assess_all(Index chains, Result& result) {
+void assess_chains(Index chains, Result& result) {
     const Index draws = std::ssize(result.chain) / chains;
     Array<double, 2> by_chain(chains, draws);
     for (Quantity& quantity : result.quantities) {
         for (Index n = 0; n < by_chain.size(); ++n)
             by_chain(n % chains, n / chains) = quantity.values[static_cast<std::size_t>(n)];
-        quantity.convergence = result.mode == Mode::fit ? assess_islands(by_chain.view())
-                                                        : assess_convergence(by_chain.view());
+        quantity.convergence = assess_convergence(by_chain.view());
     }
 }
 
@@ -232,14 +226,13 @@ double median(std::vector<double> values) {
 }
 
 /// What mode fit says of the curve.
-void add_fits(const Posterior& posterior, Result& result) {
+void add_fits(const Posterior& posterior, Index lineages, Result& result) {
     Quantity likelihood{"ln_likelihood", "ln of the likelihood of the curve", {}, {}};
     std::vector<double> squares, runs;
     result.chi2.clear();
     result.c2.clear();
-    const Index islands = posterior.fits.extent(1);
     for (Index frame = 0; frame < std::ssize(result.chain); ++frame) {
-        const double* const fit = &posterior.fits(frame / islands, frame % islands, 0);
+        const double* const fit = &posterior.fits(frame, 0);
         likelihood.values.push_back(fit[kLogLikelihood]);
         result.chi2.push_back(fit[kChi2]);
         result.c2.push_back(fit[kC2]);
@@ -248,18 +241,11 @@ void add_fits(const Posterior& posterior, Result& result) {
     }
     result.misfit = MisfitTest{median(std::move(squares)), median(std::move(runs))};
     result.quantities.push_back(std::move(likelihood));
+    for (Quantity& quantity : result.quantities)
+        quantity.convergence = assess_lineages(quantity.values, result.chain, lineages);
     ModelEvidence& evidence = result.evidence.emplace();
-    const std::vector<double>& all = posterior.log_evidence;
-    const double largest = *std::max_element(all.begin(), all.end());
-    double sum = 0, squares_sum = 0;
-    for (const double one : all) {
-        sum += std::exp(one - largest);
-        squares_sum += std::exp(2 * (one - largest));
-    }
-    const auto count = static_cast<double>(all.size());
-    evidence.log_evidence = largest + std::log(sum / count);
-    // The standard error of the mean of exp, relative to it.
-    evidence.error = std::sqrt(std::max(0.0, squares_sum * count / (sum * sum) - 1) / (count - 1));
+    evidence.log_evidence = posterior.log_evidence;
+    evidence.error = evidence_error(result.chain, lineages);
     evidence.ancestors = posterior.ancestors;
     evidence.powers = posterior.powers;
 }
@@ -271,11 +257,14 @@ MoveCounts sample(const RunSetup& ready, const CurveInput& curve, const Paramete
     if (ready.mode == Mode::pool) {
         const PoolOptions& options = ready.pool;
         const Pool pool = sample_pool(model, moves, options, problem, context);
-        measure_all(
-            model, moves, pool.angles,
-            [&](Index round) { return (options.burn_in + round + 1) * options.moves; },
-            ready.frames, context, result);
-        assess_all(options.chains, result);
+        measure_all(model, moves,
+                    {pool.angles.data(), options.kept * options.chains, model.hinge_count()},
+                    ready.frames, context, result);
+        for (Index frame = 0; frame < ready.frames; ++frame) {
+            result.chain[frame] = frame % options.chains;
+            result.step[frame] = (options.burn_in + frame / options.chains + 1) * options.moves;
+        }
+        assess_chains(options.chains, result);
         return pool.moves;
     }
     const CurveFitSetup setup(model, moves, curve, parameters, context);
@@ -284,16 +273,15 @@ MoveCounts sample(const RunSetup& ready, const CurveInput& curve, const Paramete
     Context measuring = context;
     measuring.progress = nullptr;
     const auto judge = [&](const Posterior& posterior) {
-        measure_all(
-            model, moves, posterior.angles, [&](Index) { return posterior.moves; }, ready.frames,
-            measuring, result);
-        add_fits(posterior, result);
-        assess_all(ready.islands.islands, result);
+        measure_all(model, moves, posterior.angles.view(), ready.frames, measuring, result);
+        result.chain = posterior.lineages;
+        std::fill(result.step.begin(), result.step.end(), posterior.moves);
+        add_fits(posterior, ready.annealing.lineages, result);
         return result.is_converged();
     };
-    const Posterior posterior = sample_islands(
+    const Posterior posterior = anneal(
         model, moves, [&](Index conformations) { return setup.make_targets(conformations); },
-        ready.islands, judge, problem, context);
+        ready.annealing, judge, problem, context);
     if (result.chain.empty()) judge(posterior);  // a run that had ended before it was resumed
     return posterior.counts;
 }

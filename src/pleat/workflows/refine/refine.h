@@ -43,7 +43,7 @@ struct Parameters {
     std::string group;  ///< "A:1-200,B:1-180": rigid domains that move as one; "/" between groups
     Mode mode = Mode::automatic;
     std::optional<std::int64_t> frames;  ///< not set: 10000; fit: 1000
-    /// Chains of a pool; fit: independent populations. Not set: 16.
+    /// Chains of a pool, 16; fit: groups of starts, whose descendants are compared, 64.
     std::optional<std::int64_t> chains;
     /// Moves between two frames of a chain; not set: 100; fit: of each conformation at each power
     /// of the likelihood; not set: 25.
@@ -71,10 +71,10 @@ CurveInput curve_input(const saxs::Parameters& parameters, const Profile* curve)
 /// The options of frames' profiles: those of saxs, but frames have no hydrogens and no water.
 std::vector<Field> profile_fields(saxs::Parameters& parameters);
 
-/// Convergence of the chains, by Vehtari et al. 2021, or of the islands of mode fit.
+/// Convergence of the chains, by Vehtari et al. 2021, or of the lineages of mode fit.
 struct Convergence {
-    double r_hat = 0;  ///< rank-normalised split R-hat; fit: of four groups of islands
-    /// Bulk ESS; fit: variance of the frames / variance of the islands' means, times the islands.
+    double r_hat = 0;  ///< rank-normalised split R-hat; fit: of four groups of lineages
+    /// Bulk ESS; fit: variance of the frames / variance of their mean by lineages.
     double effective_size = 0;
     bool is_reached() const { return r_hat <= kMaxRHat && effective_size >= kMinSize; }
 
@@ -119,7 +119,7 @@ struct ModelEvidence {
 struct Result {
     Ensemble frames;                 ///< the largest domain rests
     Mode mode = Mode::pool;          ///< not automatic
-    std::vector<Index> chain, step;  ///< [frame]: Monte Carlo chain or island, its moves so far
+    std::vector<Index> chain, step;  ///< [frame]: Monte Carlo chain or lineage, its moves so far
     /// Rg, the distances between domains, and in mode fit ln L.
     std::vector<Quantity> quantities;
     std::vector<double> diameter;      ///< [frame]: largest distance between CA atoms, angstrom

@@ -95,10 +95,11 @@ Mode mode_of(const Parameters& parameters) {
 }
 
 void set_sizes(const Parameters& parameters, const Device& device, RunSetup& setup) {
-    constexpr Index kUsualChains = 16, kMinIslands = 4;
+    constexpr Index kUsualChains = 16, kUsualLineages = 64, kMinLineages = 4;
     const bool fits = setup.mode == Mode::fit;
     setup.frames = parameters.frames.value_or(fits ? 1000 : 10000);
-    const Index chains = std::min<Index>(parameters.chains.value_or(kUsualChains), setup.frames),
+    const Index chains = std::min<Index>(
+                    parameters.chains.value_or(fits ? kUsualLineages : kUsualChains), setup.frames),
                 of_each = (setup.frames + chains - 1) / chains;
     PoolOptions& pool = setup.pool;
     pool.chains = chains;
@@ -106,17 +107,16 @@ void set_sizes(const Parameters& parameters, const Device& device, RunSetup& set
     pool.kept = of_each;
     pool.burn_in = parameters.burn_in.value_or(std::max<Index>(of_each / 2, kMinBurnIn));
     if (!fits) return;
-    if (chains < kMinIslands)
+    if (chains < kMinLineages)
         throw UsageError(
             fmt::format("give --chains and --frames of at least {} in mode fit, whose "
-                        "populations are compared",
-                        kMinIslands));
-    IslandOptions& islands = setup.islands;
-    islands.islands = chains;
-    islands.particles = of_each;
-    islands.moves = parameters.moves.value_or(25);
-    islands.doublings = parameters.doublings;
-    if (device.kind == Device::Kind::cuda) islands.divide_for_gpu();
+                        "groups of conformations are compared",
+                        kMinLineages));
+    setup.annealing = {.conformations = setup.frames,
+                       .lineages = chains,
+                       .moves = parameters.moves.value_or(25),
+                       .doublings = parameters.doublings};
+    if (device.kind == Device::Kind::cuda) setup.annealing.divide_for_gpu();
 }
 
 constexpr double kResidueLength = 3.8;  // distance of neighbouring CA atoms, angstrom
@@ -196,7 +196,7 @@ RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
     const RunSetup setup = set_up(structure, curve, parameters, context);
     const ChainModel& model = setup.model;
     const bool fits = setup.mode == Mode::fit;
-    const Index conformations = fits ? setup.islands.count() : setup.pool.chains;
+    const Index conformations = fits ? setup.annealing.conformations : setup.pool.chains;
     RunSize size{.mode = setup.mode,
                  .all_atoms = structure.atom_count(),
                  .atoms = model.atom_count(),
@@ -211,8 +211,8 @@ RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
     // A curve of a few percent takes some 12 powers; all doublings, 2^n - 1 times the first.
     constexpr double kPowers = 12;
     const double of_each =
-        fits ? kPowers * static_cast<double>(setup.islands.moves) *
-                   (std::exp2(static_cast<double>(setup.islands.doublings + 1)) - 1)
+        fits ? kPowers * static_cast<double>(setup.annealing.moves) *
+                   (std::exp2(static_cast<double>(setup.annealing.doublings + 1)) - 1)
              : static_cast<double>((setup.pool.kept + setup.pool.burn_in) * setup.pool.moves);
     size.moves = of_each * static_cast<double>(conformations);
     if (setup.mode == Mode::pool) return size;

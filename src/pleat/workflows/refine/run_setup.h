@@ -10,7 +10,7 @@
 #include "pleat/workflows/refine/chain/chain_model.h"
 #include "pleat/workflows/refine/chain/missing_residues.h"
 #include "pleat/workflows/refine/refine.h"
-#include "pleat/workflows/refine/sampling/islands.h"
+#include "pleat/workflows/refine/sampling/annealing.h"
 #include "pleat/workflows/refine/sampling/pool.h"
 
 namespace pleat::refine {
@@ -24,10 +24,10 @@ struct RunSetup {
     std::vector<std::string> built;
     Index built_residues = 0;
     Notes notes;
-    Mode mode = Mode::pool;  ///< not automatic
-    Index frames = 0;        ///< to write
-    PoolOptions pool;        ///< in mode pool
-    IslandOptions islands;   ///< in mode fit
+    Mode mode = Mode::pool;      ///< not automatic
+    Index frames = 0;            ///< to write
+    PoolOptions pool;            ///< in mode pool
+    AnnealingOptions annealing;  ///< in mode fit
 };
 
 /// Throws UsageError for options that exclude each other, InputError as make_chain_model() and

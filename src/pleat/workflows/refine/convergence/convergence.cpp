@@ -145,31 +145,68 @@ Convergence assess_convergence(View<const double, 2> draws) {
     return {std::max(r_hat(scores), r_hat(rank_normalised(folded))), effective_size(scores)};
 }
 
-Convergence assess_islands(View<const double, 2> values) {
-    constexpr Index kGroups = 4;
-    const Index islands = values.extent(0), particles = values.extent(1),
-                of_group = islands / kGroups;
-    if (particles < Convergence::kMinDraws) return assess_convergence(values);
-    Array<double, 2> groups(kGroups, of_group * particles);
-    for (Index n = 0; n < groups.size(); ++n)
-        groups(n % kGroups, n / kGroups) =
-            values(n % (kGroups * of_group), n / (kGroups * of_group));
-    Convergence found = assess_convergence(groups.view());
-    const auto variance = [](std::span<const double> all, double& mean) {
-        mean = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+namespace {
+
+/// Share of the values, and their mean, in each of the groups.
+struct GroupMeans {
+    std::vector<double> shares, means;
+    double mean = 0;  ///< of all values
+
+    template <class GroupOf>
+    GroupMeans(std::span<const double> values, Index count, const GroupOf& group_of)
+        : shares(static_cast<std::size_t>(count)), means(shares) {
+        const double share = 1 / static_cast<double>(values.size());
+        for (std::size_t n = 0; n < values.size(); ++n) {
+            const Index group = group_of(n);
+            shares[group] += share;
+            means[group] += share * values[n];
+            mean += share * values[n];
+        }
+        for (std::size_t group = 0; group < means.size(); ++group)
+            if (shares[group] > 0) means[group] /= shares[group];
+    }
+    /// The sum of squares of w^power (m - mean).
+    double squares(double power) const {
         double sum = 0;
-        for (const double one : all) sum += (one - mean) * (one - mean);
-        return sum / static_cast<double>(all.size() - 1);
-    };
-    std::vector<double> all(values.begin(), values.end()), means(static_cast<std::size_t>(islands));
-    for (Index island = 0; island < islands; ++island)
-        variance({values[island].data, static_cast<std::size_t>(particles)}, means[island]);
-    double mean = 0;
-    const double of_all = variance(all, mean), of_means = variance(means, mean);
-    const auto count = static_cast<double>(all.size());
-    found.effective_size =
-        of_all > 0 ? std::min(count, static_cast<double>(islands) * of_all / of_means) : count;
-    return found;
+        for (std::size_t group = 0; group < means.size(); ++group)
+            sum +=
+                std::pow(shares[group], 2 * power) * (means[group] - mean) * (means[group] - mean);
+        return sum;
+    }
+};
+
+}  // namespace
+
+Convergence assess_lineages(std::span<const double> values, std::span<const Index> lineages,
+                            Index count) {
+    constexpr Index kGroups = 4;
+    constexpr double kRounding = 1e-12;
+    if (std::ssize(values) < kGroups * Convergence::kMinDraws)
+        return {std::numeric_limits<double>::infinity(), 0};
+    const auto size = static_cast<double>(values.size());
+    const GroupMeans of_lineages(values, count, [&](std::size_t n) { return lineages[n]; }),
+        of_groups(values, kGroups, [&](std::size_t n) { return lineages[n] % kGroups; });
+    double variance = 0;
+    for (const double value : values)
+        variance += (value - of_lineages.mean) * (value - of_lineages.mean) / size;
+    if (variance == 0) return {1, size};
+    double shared = 0;  // 1 if there is one lineage
+    for (const double share : of_lineages.shares) shared += share * share;
+    const double of_mean = of_lineages.squares(1) / (1 - shared),
+                 within = variance - of_groups.squares(0.5);
+    return {within > kRounding * variance ? std::sqrt(variance / within)
+                                          : std::numeric_limits<double>::infinity(),
+            shared < 1 - kRounding ? std::min(size, variance / of_mean) : 0.0};
+}
+
+double evidence_error(std::span<const Index> lineages, Index count) {
+    std::vector<double> shares(static_cast<std::size_t>(count));
+    for (const Index lineage : lineages)
+        shares[lineage] += 1 / static_cast<double>(lineages.size());
+    const auto all = static_cast<double>(count);
+    double squares = 0;
+    for (const double share : shares) squares += (share - 1 / all) * (share - 1 / all);
+    return std::sqrt(squares * all / (all - 1));
 }
 
 }  // namespace pleat::refine

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "pleat/workflows/refine/fit/curve_fit.h"
-#include "pleat/workflows/refine/sampling/islands.h"
+#include "pleat/workflows/refine/sampling/annealing.h"
 #include "pleat/workflows/refine/sampling/pool.h"
 #include "pleat/workflows/refine/tests/long_tests.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
@@ -76,17 +76,15 @@ struct TwoHelices {
         context.seed = seed;
         return context;
     }
-    /// The first conformation of a chain or island.
-    Conformation conformation(const Array<double, 3>& all, Index n) const {
+    Conformation conformation(const double* angles) const {
         Conformation at(chain);
-        const double* const angles = &all(0, n, 0);
         at.set_angles({angles, angles + chain.hinge_count()});
         return at;
     }
 };
 
-/// Ranks [number][truth] of truths among as many draws from their posteriors, each of an island of
-/// its own. `confidence`: errors that the likelihood takes are smaller by it.
+/// Ranks [number][truth] of truths among as many conformations of their posteriors, one in 24.
+/// `confidence`: errors that the likelihood takes are smaller by it.
 std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, Index moves,
                                                   double confidence) {
     const TwoHelices two;
@@ -96,7 +94,7 @@ std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, Ind
     for (Index truth = 0; truth < truths; ++truth) {
         std::mt19937_64 random(static_cast<std::uint64_t>(truth));
         std::normal_distribution<double> normal;
-        const Conformation at = two.conformation(prior.angles, truth);
+        const Conformation at = two.conformation(&prior.angles(0, truth, 0));
         Profile curve;
         curve.q = two.q;
         curve.intensity = two.intensity_of(at, two.c2[random() % two.c2.size()]);
@@ -114,14 +112,14 @@ std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, Ind
                     std::make_unique<CurveTarget>(two.chain, profiles, n, likelihood));
             return targets;
         };
-        const Posterior found = sample_islands(
-            two.chain, two.moves, with_curve, {.islands = draws, .particles = 24, .moves = moves},
+        const Posterior found = anneal(
+            two.chain, two.moves, with_curve, {.conformations = 24 * draws, .moves = moves},
             [](const Posterior&) { return true; }, "calibration",
             two.with_seed(100 + static_cast<std::uint64_t>(truth)));
         const auto expected = two.numbers_of(at);
         std::array<Index, kNumbers> below{};
         for (Index draw = 0; draw < draws; ++draw) {
-            const auto numbers = two.numbers_of(two.conformation(found.angles, draw));
+            const auto numbers = two.numbers_of(two.conformation(&found.angles(24 * draw, 0)));
             for (std::size_t n = 0; n < kNumbers; ++n) below[n] += numbers[n] < expected[n];
         }
         for (std::size_t n = 0; n < kNumbers; ++n) ranks[n].push_back(below[n]);

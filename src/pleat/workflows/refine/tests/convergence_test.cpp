@@ -79,6 +79,51 @@ TEST(Convergence, JudgesDegenerateChains) {
     EXPECT_EQ(assess_convergence(few.view()).effective_size, 0);
 }
 
+/// Values of lineages with these sizes: independent, or each lineage with a mean of its own.
+struct MadeLineages {
+    std::vector<double> values;
+    std::vector<Index> lineages;
+
+    MadeLineages(const std::vector<Index>& sizes, double apart, unsigned seed) {
+        std::mt19937_64 random(seed);
+        std::normal_distribution<double> normal;
+        for (std::size_t lineage = 0; lineage < sizes.size(); ++lineage) {
+            const double mean = apart * normal(random);
+            for (Index n = 0; n < sizes[lineage]; ++n) {
+                values.push_back(mean + normal(random));
+                lineages.push_back(static_cast<Index>(lineage));
+            }
+        }
+    }
+    Convergence assess(Index count) const { return assess_lineages(values, lineages, count); }
+};
+
+TEST(Lineages, ShowHowManyConformationsAreIndependent) {
+    const std::vector<Index> sizes(64, 16);
+    double independent = 0, apart = 0;
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        independent += 1 / MadeLineages(sizes, 0, seed).assess(64).effective_size / 40;
+        apart += 1 / MadeLineages(sizes, 3, seed).assess(64).effective_size / 40;
+    }
+    EXPECT_NEAR(1 / independent, 1024, 100);
+    EXPECT_NEAR(1 / apart, 64 * 10.0 / (9 + 1.0 / 16), 8);  // total variance 10, of a mean 9 + 1/16
+    EXPECT_LT(MadeLineages(sizes, 0, 1).assess(64).r_hat, 1.01);
+    EXPECT_GT(MadeLineages(sizes, 3, 1).assess(64).r_hat, 1.02);
+}
+
+TEST(Lineages, CountNothingWhereOneHasTakenOver) {
+    std::vector<Index> sizes(64);
+    sizes[7] = 1024;
+    const MadeLineages one(sizes, 0, 1);
+    EXPECT_EQ(one.assess(64).effective_size, 0);
+    EXPECT_NEAR(evidence_error(one.lineages, 64), 1, 1e-12);
+    EXPECT_EQ(evidence_error(MadeLineages(std::vector<Index>(64, 2), 0, 1).lineages, 64), 0);
+    EXPECT_TRUE(std::isinf(MadeLineages({4, 4, 4, 3}, 0, 1).assess(4).r_hat));
+    EXPECT_EQ(
+        assess_lineages(std::vector<double>(64, 2.5), std::vector<Index>(64), 4).effective_size,
+        64);
+}
+
 }  // namespace
 
 }  // namespace pleat::refine

@@ -11,6 +11,7 @@
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/saxs/fit/resampling.h"
+#include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/workflows/refine/sampling/sampler.h"
 #include "pleat/workflows/refine/tests/made_hinge.h"
 
@@ -223,6 +224,20 @@ TEST(Fit, FindsTheDistanceOfAMadeHinge) {
     EXPECT_GT(found.evidence->error, 0);
 }
 
+/// Stops after every one or two steps, from the pilot to the last doubling, and resumes.
+std::optional<Result> run_with_stops(const Hinge174& hinge, const Profile& curve,
+                                     const Parameters& parameters, Context context) {
+    for (int stops = 0; stops < 200; ++stops) {
+        StopAfter stop(stops % 2 == 0 ? 1 : 2);
+        context.progress = &stop;
+        try {
+            return run(hinge.ensemble, {.curve = &curve}, parameters, context);
+        } catch (const Cancelled&) {
+        }
+    }
+    return std::nullopt;
+}
+
 TEST(Fit, HasTheSameBitsForAnyThreadsAndAfterAStop) {
     const TemporaryFolder folder;
     const Hinge174 hinge;
@@ -237,19 +252,9 @@ TEST(Fit, HasTheSameBitsForAnyThreadsAndAfterAStop) {
     const Result whole = run(hinge.ensemble, {.curve = &curve}, parameters, context);
     context.threads = 2;
     context.checkpoint = folder / "checkpoint.npz";
-    // After every stage, from the pilot to the last doubling.
-    std::optional<Result> ended;
-    for (int stops = 0; !ended && stops < 200; ++stops) {
-        StopAfter stop(stops % 2 == 0 ? 1 : 2);
-        context.progress = &stop;
-        try {
-            ended = run(hinge.ensemble, {.curve = &curve}, parameters, context);
-        } catch (const Cancelled&) {
-        }
-    }
+    const std::optional<Result> ended = run_with_stops(hinge, curve, parameters, context);
     ASSERT_TRUE(ended);
     const Result& resumed = *ended;
-    context.progress = nullptr;
     EXPECT_TRUE(
         std::equal(whole.frames.xyz.begin(), whole.frames.xyz.end(), resumed.frames.xyz.begin()));
     EXPECT_EQ(whole.chi2, resumed.chi2);
@@ -265,14 +270,63 @@ TEST(Fit, HasTheSameBitsForAnyThreadsAndAfterAStop) {
     EXPECT_EQ(again.chi2, whole.chi2);
 }
 
+TEST(Fit, GridOfQHasEnoughPointsForASpline) {
+    const Hinge174 hinge;
+    constexpr double kLast = 0.75;
+    std::vector<Conformation> drawn;
+    double extent = 0;
+    for (Index n = 0; n < 8; ++n) {
+        drawn.push_back(hinge.draw(n));
+        Array<float, 2> xyz(Index{3}, hinge.chain.atom_count());
+        drawn.back().write(xyz.view(), 0);
+        extent = std::max(extent, saxs::box_diagonal(xyz.view()));
+    }
+    const auto intensities = [&](Index points) {
+        std::vector<std::vector<double>> all;
+        const std::vector<double> q = grid(points, kLast);
+        const ProfileModel model = make_profile_model(hinge.chain, drawn[0], q, {});
+        for (const Conformation& at : drawn) {
+            const Array<double, 3> partial = hinge.partial_of(at, model);
+            std::vector<double> values;
+            for (Index k = 0; k < points; ++k)
+                values.push_back(partial(0, 0, k) + partial(0, 1, k) + partial(0, 2, k));
+            all.push_back(saxs::interpolate_spline(q, values, grid(601, kLast)));
+        }
+        return all;
+    };
+    const Index points = grid_points(kLast, extent);
+    ASSERT_LT(points, 60);
+    const auto exact = intensities(601), found = intensities(points);
+    for (std::size_t n = 0; n < drawn.size(); ++n)
+        for (std::size_t k = 0; k < 601; ++k)
+            EXPECT_NEAR(found[n][k] / exact[n][k], 1, 3e-3) << n << " at " << k;
+}
+
+TEST(Fit, ResumesWithinAPower) {
+    const TemporaryFolder folder;
+    const Hinge174 hinge;
+    const ProfileModel model = make_profile_model(hinge.chain, hinge.draw(0), hinge.q, {});
+    const Profile curve = hinge.curve_of(hinge.draw(1), model, true);
+    Parameters parameters = fit_parameters();
+    parameters.frames = 16;
+    parameters.moves = 102;  // two steps of each power
+    Context context;
+    const Result whole = run(hinge.ensemble, {.curve = &curve}, parameters, context);
+    context.checkpoint = folder / "checkpoint.npz";
+    const std::optional<Result> resumed = run_with_stops(hinge, curve, parameters, context);
+    ASSERT_TRUE(resumed);
+    EXPECT_EQ(whole.chi2, resumed->chi2);
+    EXPECT_EQ(whole.step[0], 102 * std::ssize(whole.evidence->powers));
+}
+
 TEST(Fit, RefusesToFitNothing) {
     EXPECT_THROW(run(structure(), {}, fit_parameters(), {}), UsageError);
-    Parameters few_populations = fit_parameters();
-    few_populations.chains = 3;
+    Parameters few_lineages = fit_parameters();
+    few_lineages.chains = 3;
     Profile few;
     few.q = {0.01, 0.02, 0.03};
     few.intensity = few.sigma = {3, 2, 1};
-    EXPECT_THROW(run(structure(), {.curve = &few}, few_populations, {}), UsageError);
+    EXPECT_THROW(run(structure(), {.curve = &few}, few_lineages, {}), UsageError);
     EXPECT_NE(error_text<InputError>([&] {
                   run(structure(), {.curve = &few}, fit_parameters(), {});
               }).find("expected at least 10 points up to q = 0.5, found 3"),

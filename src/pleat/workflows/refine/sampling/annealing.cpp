@@ -1,5 +1,5 @@
-// Islands: a pilot that finds powers and widths of moves, then the islands with these.
-#include "pleat/workflows/refine/sampling/islands.h"
+// Annealing: a pilot that finds powers and widths of moves, then all conformations with these.
+#include "pleat/workflows/refine/sampling/annealing.h"
 
 #include <fmt/format.h>
 
@@ -23,6 +23,7 @@ namespace {
 
 constexpr Index kPilot = 128;         // its conformations
 constexpr Index kPilotBlocks = 5;     // after each of which widths adapt
+constexpr Index kBlock = 100;         // moves, after which a run may stop and resume
 constexpr Index kMaxSteps = 1 << 20;  // of iterate()
 constexpr double kKeptShare = 0.5;    // effective size after a rise of the power, of the whole
 
@@ -73,11 +74,11 @@ std::vector<Index> resampled(std::span<const double> log_likelihoods, double ris
     return from;
 }
 
-class IslandState final : public State {
+class AnnealingState final : public State {
 public:
-    IslandState(const ChainModel& model, const Moves& moves, const TargetFactory& make_targets,
-                const IslandOptions& options, std::function<bool(const Posterior&)> is_enough,
-                std::string problem, const Context& context)
+    AnnealingState(const ChainModel& model, const Moves& moves, const TargetFactory& make_targets,
+                   const AnnealingOptions& options, std::function<bool(const Posterior&)> is_enough,
+                   std::string problem, const Context& context)
         : model_(model),
           moves_(moves),
           make_targets_(make_targets),
@@ -90,7 +91,7 @@ public:
           hinges_(model.hinge_count()),
           powers_{{0, {.distance_share = kDistanceShare}}} {}
 
-    /// One power of the pilot or of all islands.
+    /// One power of the pilot, or moves of all conformations.
     Step advance() {
         if (repeat_ < 0) {
             advance_pilot();
@@ -99,8 +100,10 @@ public:
         const std::size_t last = powers_.size();
         const auto stage = static_cast<std::size_t>(stage_);
         const double beta = stage == 0 ? 0.0 : powers_[std::min(stage, last - 1)].beta;
-        advance_islands(stage, last);
+        advance_all(stage, last);
         Step step{.note = fmt::format("power {:.2g} of {} moves", beta, moves_of_power())};
+        if (made_ < moves_of_power()) return step;
+        made_ = 0;
         if (stage_++ < static_cast<Index>(last)) return step;
         collect();
         const bool is_enough = is_enough_(posterior_);
@@ -133,35 +136,37 @@ public:
         };
         file.add_scalar("repeat", repeat_);
         file.add_scalar("stage", stage_);
+        file.add_scalar("made", made_);
+        file.add("log_evidence", &log_evidence_, {1});
         add("powers", powers);
         add("settings", settings);
         add("proposed", counts);
         add("accepted", accepted);
-        add("log_evidence", log_evidence_);
         add("ancestors", ancestors_);
         file.add("rows", rows_.data(), {rows_.extent(0), rows_.extent(1)});
     }
     void load(const NpzReader& file) override {
         repeat_ = file.integer("repeat");
         stage_ = file.integer("stage");
+        made_ = file.integer("made");
         const auto powers = file.get("powers").as<double>("powers"),
                    settings = file.get("settings").as<double>("settings"),
                    rows = file.get("rows").as<double>("rows");
         const auto proposed = file.get("proposed").as<std::int64_t>("proposed"),
                    accepted = file.get("accepted").as<std::int64_t>("accepted");
-        log_evidence_ = file.get("log_evidence").as<double>("log_evidence");
+        const auto log_evidence = file.get("log_evidence").as<double>("log_evidence");
         ancestors_ = file.get("ancestors").as<Index>("ancestors");
-        // Before the islands draw, the pilot's conformations are still there.
+        // Before all are drawn, the pilot's conformations are still there.
         const bool is_pilot = repeat_ < 0 || (repeat_ == 0 && stage_ == 0);
-        const Index count = is_pilot ? kPilot : options_.count();
+        const Index count = is_pilot ? kPilot : options_.conformations;
         if (powers.empty() || settings.size() != powers.size() * kMoveWidths ||
             proposed.size() != kMoveKinds || accepted.size() != kMoveKinds ||
             std::ssize(rows) != count * (hinges_ + kNumbers) || std::ssize(ancestors_) != count ||
-            stage_ < 0 || repeat_ < -1 || repeat_ > options_.doublings ||
-            (repeat_ >= 0 && stage_ > std::ssize(powers) + 1) ||
-            (!is_pilot && std::ssize(log_evidence_) != options_.islands))
+            stage_ < 0 || made_ < 0 || repeat_ < -1 || repeat_ > options_.doublings ||
+            (repeat_ >= 0 && stage_ > std::ssize(powers) + 1) || log_evidence.size() != 1)
             throw InputError(
                 "expected the state of as many conformations and angles, found another");
+        log_evidence_ = log_evidence[0];
         powers_.resize(powers.size());
         for (std::size_t n = 0; n < powers.size(); ++n) {
             powers_[n] = {powers[n], read_settings(&settings[n * kMoveWidths])};
@@ -175,7 +180,7 @@ public:
 
 private:
     /// A thread has sessions of its own on a GPU, of which there are at most kMaxSharedSessions.
-    static int threads_of(const IslandOptions& options, const Context& context) {
+    static int threads_of(const AnnealingOptions& options, const Context& context) {
         const int threads = resolve_threads(context);
         if (context.device.kind != Device::Kind::cuda) return threads;
         return std::min(threads, static_cast<int>(saxs::kMaxSharedSessions / options.in_turn));
@@ -186,9 +191,9 @@ private:
     Index moves_of_power() const { return options_.moves << std::max<Index>(repeat_, 0); }
     double* numbers(Index n) { return &rows_(n, 0) + hinges_; }
     double& log_likelihood(Index n) { return numbers(n)[kCounts + kLogLikelihood]; }
-    std::vector<double> log_likelihoods(Index first, Index count) {
+    std::vector<double> log_likelihoods() {
         std::vector<double> all;
-        for (Index n = first; n < first + count; ++n) all.push_back(log_likelihood(n));
+        for (Index n = 0; n < rows_.extent(0); ++n) all.push_back(log_likelihood(n));
         return all;
     }
 
@@ -198,8 +203,8 @@ private:
             return;
         }
         Power power = powers_.back();
-        power.beta = next_power(log_likelihoods(0, kPilot), power.beta);
-        resample(0, kPilot, power.beta - powers_.back().beta);
+        power.beta = next_power(log_likelihoods(), power.beta);
+        resample(power.beta - powers_.back().beta);
         const Index block = std::max<Index>(options_.moves / kPilotBlocks, 1);
         MoveCounts counts;
         for (Index n = 0; n < kPilotBlocks; ++n) {
@@ -213,38 +218,39 @@ private:
     }
 
     /// Stage 0 draws from the prior, `last` moves on at power 1; those between raise the power.
-    void advance_islands(std::size_t stage, std::size_t last) {
+    void advance_all(std::size_t stage, std::size_t last) {
         if (stage == 0) {
-            draw_all(options_.count());
-            log_evidence_.assign(static_cast<std::size_t>(options_.islands), 0);
+            draw_all(options_.conformations);
+            log_evidence_ = 0;
             counts_ = {};
+            made_ = moves_of_power();
             return;
         }
         const Power& power = powers_[std::min(stage, last - 1)];
-        for (Index island = 0; stage < last && island < options_.islands; ++island)
-            log_evidence_[island] +=
-                resample(island, options_.particles, power.beta - powers_[stage - 1].beta);
-        counts_.add(move_all(power, stage_ * moves_of_power(), moves_of_power(), stage == last));
+        if (stage < last && made_ == 0)
+            log_evidence_ += resample(power.beta - powers_[stage - 1].beta);
+        const Index moves = std::min(kBlock, moves_of_power() - made_);
+        counts_.add(move_all(power, stage_ * moves_of_power() + made_, moves, stage == last));
+        made_ += moves;
     }
 
-    /// Returns the logarithm of the mean weight.
-    double resample(Index island, Index count, double rise) {
-        const Index first = island * count;
-        const std::vector<double> all = log_likelihoods(first, count);
-        Random random(context_.seed, chain_of(first), step_of(stage_), Random::kResample);
+    /// Returns the logarithm of the mean weight. Conformations stay in the order of their
+    /// ancestors, so that of each lineage as many remain as its weights add up to, but for one.
+    double resample(double rise) {
+        const std::vector<double> all = log_likelihoods();
+        Random random(context_.seed, chain_of(0), step_of(stage_), Random::kResample);
         const std::vector<Index> from = resampled(all, rise, random.uniform());
         const Array<double, 2> before = rows_;
         const std::vector<Index> ancestors = ancestors_;
-        for (Index n = 0; n < count; ++n) {
-            const Index source = first + from[static_cast<std::size_t>(n)];
-            std::copy_n(&before(source, 0), rows_.extent(1), &rows_(first + n, 0));
-            ancestors_[first + n] = ancestors[source];
+        for (std::size_t n = 0; n < from.size(); ++n) {
+            std::copy_n(&before(from[n], 0), rows_.extent(1), &rows_(static_cast<Index>(n), 0));
+            ancestors_[n] = ancestors[from[n]];
         }
         return log_mean_weight(all, rise);
     }
 
     /// Random numbers of the pilot are those of conformations behind the others.
-    Index chain_of(Index n) const { return repeat_ < 0 ? options_.count() + n : n; }
+    Index chain_of(Index n) const { return repeat_ < 0 ? options_.conformations + n : n; }
     Index step_of(Index step) const { return step + (std::max<Index>(repeat_, 0) << 33); }
 
     /// Conformations of the prior without overlaps, and their likelihoods.
@@ -275,7 +281,7 @@ private:
         // The prior overlaps almost always: a Monte Carlo chain of its own.
         Sampler sampler(moves_, target, model_, context_.seed, chain);
         sampler.start(find_start(model_, moves_, StericOptions{}, context_.seed,
-                                 chain + std::max<Index>(repeat_, 0) * 2 * options_.count()));
+                                 chain + std::max<Index>(repeat_, 0) * 2 * options_.conformations));
         sampler.run(step_of(Index{1} << 32), kMoves);
         return sampler.conformation().angles();
     }
@@ -362,14 +368,16 @@ private:
 
     void collect() {
         posterior_ = {};
-        posterior_.angles = Array<double, 3>(options_.particles, options_.islands, hinges_);
-        posterior_.fits =
-            Array<double, 3>(options_.particles, options_.islands, Index{kFitNumbers});
-        for (Index n = 0; n < options_.count(); ++n) {
-            const Index particle = n % options_.particles, island = n / options_.particles;
-            std::copy_n(&rows_(n, 0), hinges_, &posterior_.angles(particle, island, 0));
-            std::copy_n(numbers(n) + kCounts, Index{kFitNumbers},
-                        &posterior_.fits(particle, island, 0));
+        const Index count = options_.conformations;
+        posterior_.angles = Array<double, 2>(count, hinges_);
+        posterior_.fits = Array<double, 2>(count, Index{kFitNumbers});
+        // Steps of about the golden section, so that each part of the frames has all lineages.
+        Index step = std::max<Index>(static_cast<Index>(0.618 * static_cast<double>(count)), 1);
+        while (std::gcd(step, count) > 1) ++step;
+        for (Index n = 0, at = 0; n < count; ++n, at = (at + step) % count) {
+            std::copy_n(&rows_(at, 0), hinges_, &posterior_.angles(n, 0));
+            std::copy_n(numbers(at) + kCounts, Index{kFitNumbers}, &posterior_.fits(n, 0));
+            posterior_.lineages.push_back(ancestors_[at] * options_.lineages / count);
         }
         for (const Power& power : powers_) posterior_.powers.push_back(power.beta);
         posterior_.log_evidence = log_evidence_;
@@ -381,35 +389,36 @@ private:
     const ChainModel& model_;
     const Moves& moves_;
     const TargetFactory& make_targets_;
-    const IslandOptions options_;
+    const AnnealingOptions options_;
     const std::function<bool(const Posterior&)> is_enough_;
     const std::string problem_;
     const Context& context_;
     const int threads_;
     std::vector<std::vector<TargetBatch>> batches_;  ///< [thread][part]
     const Index hinges_;
-    std::vector<Power> powers_;         ///< those found; the first is 0
-    Index repeat_ = -1, stage_ = 0;     ///< what comes next; -1: the pilot
-    Array<double, 2> rows_;             ///< [conformation, angles and numbers]
-    std::vector<Index> ancestors_;      ///< [conformation]: the draw of the prior
-    std::vector<double> log_evidence_;  ///< [island]
+    std::vector<Power> powers_;      ///< those found; the first is 0
+    Index repeat_ = -1, stage_ = 0;  ///< what comes next; -1: the pilot
+    Index made_ = 0;                 ///< moves at this stage
+    Array<double, 2> rows_;          ///< [conformation, angles and numbers]
+    std::vector<Index> ancestors_;   ///< [conformation]: the draw of the prior
+    double log_evidence_ = 0;
     MoveCounts counts_;
     Posterior posterior_;
 };
 
 }  // namespace
 
-void IslandOptions::divide_for_gpu() {
+void AnnealingOptions::divide_for_gpu() {
     constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16;
-    in_turn = std::clamp<Index>(count() / kThreads, 1, kMaxInTurn);
-    together = std::clamp<Index>(count() / (in_turn * kThreads), 1, kMaxTogether);
+    in_turn = std::clamp<Index>(conformations / kThreads, 1, kMaxInTurn);
+    together = std::clamp<Index>(conformations / (in_turn * kThreads), 1, kMaxTogether);
 }
 
-Posterior sample_islands(const ChainModel& model, const Moves& moves,
-                         const TargetFactory& make_targets, const IslandOptions& options,
-                         const std::function<bool(const Posterior&)>& is_enough,
-                         const std::string& problem, const Context& context) {
-    IslandState state(model, moves, make_targets, options, is_enough, problem, context);
+Posterior anneal(const ChainModel& model, const Moves& moves, const TargetFactory& make_targets,
+                 const AnnealingOptions& options,
+                 const std::function<bool(const Posterior&)>& is_enough, const std::string& problem,
+                 const Context& context) {
+    AnnealingState state(model, moves, make_targets, options, is_enough, problem, context);
     iterate(context, "sample", state, kMaxSteps, [&](std::int64_t) { return state.advance(); });
     return state.finish();
 }

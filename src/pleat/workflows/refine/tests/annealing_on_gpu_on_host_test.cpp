@@ -1,4 +1,4 @@
-// Islands whose profiles are those of a GPU, on the host in its place.
+// Annealing with the profiles of a GPU, on the host in its place.
 #include "pleat/core/tests/host_gpu.h"  // before the kernels
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "pleat/saxs/cuda/chain_sums.cuh"
 #include "pleat/workflows/refine/fit/curve_fit.h"
-#include "pleat/workflows/refine/sampling/islands.h"
+#include "pleat/workflows/refine/sampling/annealing.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
 #include "pleat/workflows/refine/tests/made_hinge.h"
 
@@ -22,7 +22,7 @@ using pleat::test::HostGpuState;
 
 // Sessions restart between powers: the bits depend neither on what they computed before nor on who
 // is beside them, and profiles are those of the CPU but for rounding.
-TEST(IslandsOnGpuOnHost, HaveTheSameBitsHoweverThreadsAndCallsDivideThem) {
+TEST(AnnealingOnGpuOnHost, HasTheSameBitsHoweverThreadsAndCallsDivideThem) {
     HostGpuState state;
     {
         const ChainModel chain = test::made_model("AAAAAAGAVAGAAAAAAA", "A:6-13");
@@ -56,10 +56,10 @@ TEST(IslandsOnGpuOnHost, HaveTheSameBitsHoweverThreadsAndCallsDivideThem) {
              std::vector<std::array<int, 3>>{{1, 1, 1}, {2, 3, 2}}) {
             Context context;
             context.threads = threads;
-            const Posterior found = sample_islands(
+            const Posterior found = anneal(
                 chain, moves, make_targets,
-                {.islands = 4,
-                 .particles = 2,
+                {.conformations = 8,
+                 .lineages = 4,
                  .moves = 2,
                  .together = together,
                  .in_turn = in_turn},
@@ -69,11 +69,11 @@ TEST(IslandsOnGpuOnHost, HaveTheSameBitsHoweverThreadsAndCallsDivideThem) {
             if (first.empty()) first = all;
             EXPECT_EQ(all, first) << together << " together";
             Conformation at(chain);
-            for (Index island = 0; island < 4; ++island) {
-                const double* const angles = &found.angles(0, island, 0);
+            for (Index n = 0; n < 8; ++n) {
+                const double* const angles = &found.angles(n, 0);
                 at.set_angles({angles, angles + chain.hinge_count()});
                 one.start(0, at);
-                EXPECT_NEAR(found.fits(0, island, kLogLikelihood),
+                EXPECT_NEAR(found.fits(n, kLogLikelihood),
                             likelihood.log_likelihood(one.profile(0)), 1e-3);
             }
         }
