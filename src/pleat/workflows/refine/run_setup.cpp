@@ -82,6 +82,9 @@ HeavyAtoms heavy_atoms(const Ensemble& structure) {
             !selection::is_water(topology.residue_of(atom).name))
             kept.push_back(atom);
     }
+    if (kept.empty() && structure.atom_count() > 0)
+        throw InputError(topology.source.string(), 0,
+                         "expected atoms besides hydrogens and water, found none");
     HeavyAtoms heavy{std::make_shared<const Topology>(subset(topology, kept)),
                      Array<float, 2>(Index{3}, static_cast<Index>(kept.size()))};
     for (Index axis = 0; axis < 3; ++axis)
