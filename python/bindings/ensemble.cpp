@@ -16,6 +16,7 @@
 #include "pleat/bio/periodic/whole_molecules.h"
 #include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/bio/selection/selection.h"
+#include "pleat/bio/structure/accessibility.h"
 #include "pleat/bio/structure/atom_match.h"
 #include "pleat/bio/structure/equivalent_atoms.h"
 #include "pleat/bio/structure/molecular_graph.h"
@@ -256,6 +257,40 @@ py::tuple in_common(const Topology& wanted, const Topology& other) {
                           match.identity());
 }
 
+/// Surfaces of residues in each frame of `xyz` [frame, atom, 3]: (area [frame, residue], relative
+/// [frame, residue], chains, numbers, insertion codes, names).
+py::tuple surfaces(const Argument<float>& xyz, const SharedTopology& topology) {
+    const View<const float, 3> frames = coordinates(xyz);
+    const Index residues = std::ssize(topology->residues), atoms = topology->atom_count();
+    if (frames.extent(1) != atoms)
+        throw InputError(fmt::format("expected coordinates of {} atoms, found shape {}", atoms,
+                                     shape_text(xyz)));
+    Array<double, 2> area(frames.extent(0), residues), relative(frames.extent(0), residues);
+    {
+        const py::gil_scoped_release released;
+        const std::vector<char> all(static_cast<std::size_t>(atoms), 1);
+        Array<float, 2> centres(3, atoms);
+        for (Index frame = 0; frame < frames.extent(0); ++frame) {
+            for (Index atom = 0; atom < atoms; ++atom)
+                for (Index axis = 0; axis < 3; ++axis)
+                    centres(axis, atom) = frames(frame, atom, axis);
+            const Accessibility found = accessibility(*topology, centres, all, {});
+            std::ranges::copy(found.area, area[frame].begin());
+            std::ranges::copy(found.relative, relative[frame].begin());
+        }
+    }
+    std::vector<std::string> chains, insertions, names;
+    std::vector<Index> numbers;
+    for (const Topology::Residue& one : topology->residues) {
+        chains.push_back(one.chain);
+        insertions.push_back(one.insertion == ' ' ? "" : std::string(1, one.insertion));
+        names.push_back(one.name);
+        numbers.push_back(one.number);
+    }
+    return py::make_tuple(owned_array(std::move(area)), owned_array(std::move(relative)), chains,
+                          owned_array(std::move(numbers)), insertions, names);
+}
+
 }  // namespace
 
 void add_ensemble(py::module_& module) {
@@ -334,6 +369,7 @@ void add_ensemble(py::module_& module) {
     });
     module.def("equal_chains", &chains_of);
     module.def("read_ensemble", &read);
+    module.def("accessibility", &surfaces);
     module.def("write_frames", &write_frames);
     module.def("make_whole", &make_whole);
 }

@@ -45,12 +45,14 @@ struct Questions {
     std::optional<mutants::MutantTable> table;
     std::optional<mutants::SequenceFile> sequences;
     std::optional<mutants::NamedSequence> target;
+    std::optional<mutants::TargetStructure> structure;
 
     mutants::Input about(SavedModel model) const {
         return {.model = std::move(model),
                 .target = target,
                 .table = table ? &*table : nullptr,
-                .sequences = sequences ? &*sequences : nullptr};
+                .sequences = sequences ? &*sequences : nullptr,
+                .structure = structure ? &*structure : nullptr};
     }
 };
 
@@ -62,14 +64,14 @@ std::optional<T> content(const std::string& name, const std::string& text, const
     return text.empty() ? read(name) : parse(name, text);
 }
 
-std::unique_ptr<Questions> read_questions(const std::string& table_name,
-                                          const std::string& table_text,
-                                          const std::string& sequences_name,
-                                          const std::string& sequences_text,
-                                          const std::string& target_name,
-                                          const std::string& target_text, const py::dict& options) {
+std::unique_ptr<Questions> read_questions(
+    const std::string& table_name, const std::string& table_text, const std::string& sequences_name,
+    const std::string& sequences_text, const std::string& target_name,
+    const std::string& target_text, const std::string& structure, const std::string& parts,
+    const py::dict& options) {
     auto questions = std::make_unique<Questions>();
     set_fields(mutants::fields(questions->parameters), options);
+    questions->parameters.parts = parts;
     const py::gil_scoped_release released;
     questions->table = content<mutants::MutantTable>(
         table_name, table_text,
@@ -85,6 +87,7 @@ std::unique_ptr<Questions> read_questions(const std::string& table_name,
         content<mutants::SequenceFile>(sequences_name, sequences_text, read, parse);
     if (const auto target = content<mutants::SequenceFile>(target_name, target_text, read, parse))
         questions->target = mutants::only_sequence(*target);
+    if (!structure.empty()) questions->structure = mutants::read_target_structure(structure);
     return questions;
 }
 
@@ -197,8 +200,9 @@ void add_mutants(py::module_& module) {
                                [](const Effects& e) {
                                    py::dict found;
                                    for (const mutants::Correlation& one : e.result.correlations)
-                                       found[py::str(one.name)] = py::make_tuple(
-                                           one.count, one.epistatic, one.independent);
+                                       found[py::str(one.name)] =
+                                           py::make_tuple(one.count, one.epistatic, one.independent,
+                                                          one.conserved, one.weighted);
                                    return found;
                                })
         .def_property_readonly("energy",

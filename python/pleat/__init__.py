@@ -25,13 +25,14 @@ from .report import Page, report
 from .result import square
 from .results import Clusters, Couplings, Mutants, MutualInformation, Refinement, Reweighting, Rmsd, Saxs, Selection
 from .run_folders import load
+from .surfaces import Accessibility, accessibility
 from .workflows import mutants, refine, select
 
 __version__ = _pleat.version
 
-__all__ = ["Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
+__all__ = ["Accessibility", "Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
            "JobTable", "Mutants", "MutualInformation", "Note", "OutputError", "Page", "Profile", "Refinement", "Reweighting", "Rmsd", "Saxs", "Selection", "Topology",
            "UsageError",
-           "alignment", "cluster", "couplings", "ensemble", "load", "mean_structure", "mutants", "mutual_information",
+           "accessibility", "alignment", "cluster", "couplings", "ensemble", "load", "mean_structure", "mutants", "mutual_information",
            "plot", "profile", "read_alignment", "read_ensemble", "read_profile", "refine", "report", "reweight", "rmsd", "run_jobs",
            "saxs", "select", "square"]

@@ -10,7 +10,7 @@ from . import _pleat
 from .alignment import alignment as as_alignment
 from .ensemble import Ensemble, all_in_common, ensemble as as_ensemble, has_names as _has_names, in_common, matched, read_ensemble
 from .errors import InputError, UsageError
-from .options import engine
+from .options import engine, parts_text
 from .results import Clusters, Couplings, MutualInformation, Reweighting, Rmsd
 
 _NO_INDICES, _NO_WEIGHTS = np.empty(0, np.int64), np.empty(0)
@@ -33,12 +33,8 @@ def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, focus="", secondary=
     Unknown letters are gaps. The library's README of couplings has formulas and papers.
     """
     family = as_alignment(alignment)
-    if parts is not None and not isinstance(parts, str):
-        if isinstance(parts, dict) or not all(isinstance(length, (int, np.integer)) for length in parts):
-            raise UsageError(f"parts: expected lengths such as [218, 310] or a text such as 'A:1-218,B:219-528', found {parts!r}")
-        parts = ",".join(str(length) for length in parts)
     fitted = Couplings(_pleat.couplings(family, max_gaps, min_coverage, focus,
-                                        "" if secondary is None else os.fspath(secondary), parts or "",
+                                        "" if secondary is None else os.fspath(secondary), parts_text(parts),
                                         shuffle_parts, options, how))
     fitted._set_letters(family)
     if fitted.warning:

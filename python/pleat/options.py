@@ -4,6 +4,7 @@ import difflib
 import functools
 import inspect
 import math
+import numbers
 import os
 import re
 
@@ -59,6 +60,15 @@ def named_text(name, source, text_of):
     if source is None:
         return "", ""
     return (os.fspath(source), "") if isinstance(source, (str, os.PathLike)) else (name, text_of(source))
+
+
+def parts_text(parts):
+    """Parts as --parts takes them, from their lengths, a text or None."""
+    if parts is None or isinstance(parts, str):
+        return parts or ""
+    if isinstance(parts, dict) or not all(isinstance(length, numbers.Integral) for length in parts):
+        raise UsageError(f"parts: expected lengths such as [218, 310] or a text such as 'A:1-218,B:219-528', found {parts!r}")
+    return ",".join(str(length) for length in parts)
 
 
 def _value(field, value):

@@ -379,7 +379,8 @@ class Mutants(Result):
                  "column_conservation": table.pop("conservation"),
                  "prediction_epistatic": table.pop("epistatic"),
                  "prediction_independent": table.pop("independent")}
-        return {**first, **table}
+        last = {"prediction_conservation": table.pop("conserved"), "prediction_weighted": table.pop("weighted")}
+        return {**first, **table, **last}
 
     def _listed_table(self):
         if len(self.listed) == 0:

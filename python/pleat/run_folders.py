@@ -416,7 +416,7 @@ def _refinement(folder, manifest, values):
         convergence={one["name"]: {"r_hat": float("inf") if one["r_hat"] is None else one["r_hat"],
                                    "effective_size": one["effective_size"], "converged": one["converged"]} for one in found["quantities"]},
         converged=found["converged"], warning=found["remark"], domains=found["domains"], linkers=found["linkers"],
-        built=found.get("built", []),
+        built=found.get("built", []), symmetry=found.get("symmetry"),
         moves={one["kind"]: (one["proposed"], one["accepted"]) for one in found.get("moves") or []},
         angles=manifest["results"]["angles"], misfit=_misfit(found.get("misfit")),
         found_options=domains.read_text(encoding="utf-8").strip() if domains.is_file() else "",
@@ -439,11 +439,12 @@ def _listed(path):
         text = file.read()
     separator = re.search(r"(.)(?:pleat_)*prediction_problem[\r\n]", text)[1]
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))[1:]
-    cells = [row[-5:] if row else ["0", "0", "0", "0", ""] for row in rows]
+    width = len(LISTED.names) + 1
+    cells = [row[-width:] if row else ["0"] * (width - 1) + [""] for row in rows]
     found = np.empty(len(rows), LISTED)
     for n, name in enumerate(found.dtype.names):
         found[name] = _numbers([row[n] for row in cells])
-    return text, found, [row[4] for row in cells]
+    return text, found, [row[-1] for row in cells]
 
 
 LISTED = Mutants._of("listed")["dtype"]
@@ -463,7 +464,7 @@ def _mutants(folder, manifest, values):
     if (folder / "listed.csv").is_file():
         values["listed_text"], values["listed"], values["problems"] = _listed(folder / "listed.csv")
         table = _table(folder / "correlations.tsv")
-        numbers = (_numbers(table[f"spearman_{kind}"]).tolist() for kind in ("epistatic", "independent"))
+        numbers = (_numbers(table[f"spearman_{kind}"]).tolist() for kind in ("epistatic", "independent", "conservation", "weighted"))
         values["correlations"] = dict(zip(table["column"], zip(map(int, table["count"]), *numbers)))
     values.setdefault("double_positions", np.empty(0, np.int64))
     values.setdefault("double_singles", np.empty((0, 0)))

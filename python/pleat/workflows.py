@@ -8,7 +8,7 @@ from . import _pleat, saxs
 from .alignment import Alignment, alignment as as_alignment
 from .ensemble import Ensemble, ensemble as as_ensemble, is_paths, with_topology
 from .errors import InputError, UsageError
-from .options import engine, keyword, named_text
+from .options import engine, keyword, named_text, parts_text
 from .other_packages import columns_of
 from .profile import curve_of
 from .results import Couplings, Mutants, Refinement, Selection
@@ -206,8 +206,8 @@ def _potts_model(source, row, focus, filters, questions, fit, how):
 
 
 @engine(_pleat.mutants_fields(), Mutants)
-def mutants(family, *, mutants=None, sequences=None, target=None, row=None, focus="", max_gaps=1.0,
-            min_coverage=0.0, options, how):
+def mutants(family, *, mutants=None, sequences=None, target=None, structure=None, parts=None, row=None, focus="",
+            max_gaps=1.0, min_coverage=0.0, options, how):
     """Predicts the effects of mutations of a sequence, by a Potts model of its family and by an independent one.
 
     family : its alignment, as pleat.alignment takes it, to which the model is fitted; or a model: the
@@ -217,6 +217,9 @@ def mutants(family, *, mutants=None, sequences=None, target=None, row=None, focu
         DataFrame, or a list of texts such as 'A24G' and 'A24G:K30R'
     sequences : sequences whose energies are computed: a path, an Alignment, {name: letters} or a list of letters
     target : the target's sequence, which numbers its residues: the path of a FASTA file or (name, letters)
+    structure : PDB or mmCIF file of the target, or 'FILE:CHAIN': effects are weighted by burial in it and by
+        conservation, beside those without weights; of a complex 'FILE:A,B', a chain for each of its parts
+    parts : chains of a complex side by side in the alignment's columns, as pleat.couplings takes them
     row : name of the row of the alignment that is the target; None: the first
     focus : name of the row that is the target, of which only the columns with a residue are kept
     max_gaps, min_coverage : as pleat.couplings takes them
@@ -228,6 +231,6 @@ def mutants(family, *, mutants=None, sequences=None, target=None, row=None, focu
     rest = {name: value for name, value in options.items() if name not in _FIT}
     questions = _pleat.read_mutant_questions(
         *named_text("mutants", mutants, _table), *named_text("sequences", sequences, _sequences),
-        *named_text("target", target, _target), rest)
+        *named_text("target", target, _target), "" if structure is None else os.fspath(structure), parts_text(parts), rest)
     model = _potts_model(family, row, focus, (max_gaps, min_coverage), questions, fit, how)
     return Mutants(_pleat.mutants(model, questions, how))

@@ -1,7 +1,7 @@
 # Types of the module pleat, written by python/stubs/make_stubs.py from head.pyi and the options.
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -216,6 +216,15 @@ def read_profile(
     q_min: float = 0.0,
     structure_gyration: float | None = None,
 ) -> Profile: ...
+class Accessibility(NamedTuple):
+    area: NDArray[np.float64]
+    relative: NDArray[np.float64]
+    chains: list[str]
+    numbers: NDArray[np.int64]
+    insertions: list[str]
+    names: list[str]
+
+def accessibility(structure: EnsembleLike, *, select: str | ArrayLike | None = None) -> Accessibility: ...
 class JobTable(list[dict[str, Any]]):
     @property
     def failed(self) -> list[dict[str, Any]]: ...

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pleat
 import pytest
-from helpers import family, program
+from helpers import DATA, family, program
 
 ROWS = family(80, columns=20)
 
@@ -31,6 +31,12 @@ def table(path):
     return {name: [row[n] for row in rows[1:]] for n, name in enumerate(rows[0])}
 
 
+def assert_same_records(one, other):
+    assert one.dtype == other.dtype
+    for name in one.dtype.names or [...]:
+        np.testing.assert_array_equal(one[name], other[name])
+
+
 def test_the_program_finds_the_same(run):
     found = pleat.mutants(run / "family.fasta", mutants=run / "scan.csv", doubles="13,20", device="cpu")
     singles = table(run / "run/singles.tsv")
@@ -51,13 +57,37 @@ def test_the_program_finds_the_same(run):
     assert (found.target, found.first_number, found.sequence) == ("target/11-30", 11, ROWS[0].replace("-", ""))
 
 
+def test_a_structure_adds_weights(tmp_path):
+    source = DATA / "trypsin.a2m.gz"
+    options = dict(max_gaps=0.2, row="1QL9_A.pdb", tolerance=0.05, device="cpu")
+    plain = pleat.mutants(source, **options, mutants=["I16A"], first_number=16)
+    found = pleat.mutants(source, **options, mutants=["I16A"], first_number=16, structure=f"{DATA / '1ql9_A.pdb.gz'}:A")
+    np.testing.assert_array_equal(found.singles["epistatic"], plain.singles["epistatic"])
+    assert np.isnan(plain.singles["weighted"]).all() and np.isnan(plain.positions["accessibility"]).all()
+    weight = 1.25 - np.minimum(found.positions["accessibility"], 1) + found.positions["conservation"]
+    np.testing.assert_allclose(found.positions["burial_weight"], weight, atol=1e-9)
+    surfaces = pleat.accessibility(DATA / "1ql9_A.pdb.gz", select="protein")
+    assert surfaces.area.shape == surfaces.relative.shape == (1, len(surfaces.names))
+    known = found.positions["accessibility"]
+    known = np.sort(known[~np.isnan(known)])
+    assert np.isin(known, surfaces.relative[0]).all()
+    found.save(tmp_path / "run")
+    back = pleat.load(tmp_path / "run")
+    np.testing.assert_allclose(back.singles["weighted"], found.singles["weighted"], atol=1e-5)
+    np.testing.assert_allclose(back.listed["weighted"], found.listed["weighted"], atol=1e-5)
+    with pytest.raises(pleat.InputError, match="names"):
+        pleat.accessibility(np.zeros((1, 3, 3), np.float32))
+    with pytest.raises(pleat.UsageError, match="accessibility"):
+        pleat.mutants(source, **options, accessibility="all")
+
+
 def test_every_kind_of_model_gives_the_same(run):
     found = pleat.mutants(run / "family.fasta", device="cpu")
     for source in (run / "run", run / "run/couplings", run / "run/couplings/couplings.npz",
                    pleat.couplings(run / "family.fasta", device="cpu")):
         other = pleat.mutants(source)
         assert other.singles.dtype == found.singles.dtype
-        np.testing.assert_array_equal(other.singles, found.singles)
+        assert_same_records(other.singles, found.singles)
     program("couplings", run / "family.fasta", "-o", run / "plmc_fit", "--models", "plmc", "--device", "cpu")
     plmc = pleat.mutants(run / "plmc_fit", first_number=11)
     np.testing.assert_allclose(plmc.singles["epistatic"], found.singles["epistatic"], atol=1e-6)
@@ -86,7 +116,7 @@ def test_it_is_pickled_saved_and_loaded(run, tmp_path):
     found = pleat.mutants(run / "run", mutants=run / "scan.csv", sequences=ROWS[:3], doubles="13,20")
     found.save(tmp_path / "saved")
     for other in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found), pleat.load(tmp_path / "saved")):
-        np.testing.assert_array_equal(other.singles, found.singles)
+        assert_same_records(other.singles, found.singles)
         np.testing.assert_array_equal(other.epistasis, found.epistasis)
         assert other.listed.tobytes() == found.listed.tobytes()  # NaN included
         assert other.problems == found.problems and other.energy == found.energy
@@ -118,7 +148,7 @@ def test_a_run_of_the_program_is_loaded(run, tmp_path, text):
             else:
                 np.testing.assert_array_equal(one[field], other[field])
     for name in ("epistasis", "double_positions", "double_singles"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(made, name))
+        assert_same_records(getattr(found, name), getattr(made, name))
     for name in ("problems", "sequence_names", "sequence_problems", "listed_text", "target", "first_number", "letters"):
         assert getattr(found, name) == getattr(made, name), name
     assert found.listed_text.encode() == (tmp_path / "run/listed.csv").read_bytes()

@@ -119,6 +119,20 @@ def test_a_sequence_needs_no_structure(tmp_path):
         pleat.refine(frames=60)
 
 
+def test_copies_of_an_oligomer_move_alike(tmp_path):
+    dimer = pleat.read_ensemble(DATA / "1a8o.cif.gz", assembly="1")
+    found = refine(dimer, group="A:180-220", symmetry="c2", **FEW)
+    assert (found.symmetry, found.angles, len(found.linkers)) == ("c2", 18, 2)
+    np.testing.assert_allclose(found.table["distance_1_2"], found.table["distance_1_3"], atol=1e-3)
+    program("refine", DATA / "1a8o.cif.gz", "--assembly", 1, "--group", "A:180-220", "--symmetry", "p2", *ARGUMENTS,
+            "-o", tmp_path / "run")
+    read = pleat.load(tmp_path / "run")
+    assert read.symmetry == "c2" and refine(STRUCTURE, **FEW).symmetry is None
+    np.testing.assert_array_equal(read.frames.xyz, found.frames.xyz)
+    with pytest.raises(pleat.UsageError, match="symmetry: expected one axis, c2 to c12"):
+        pleat.refine(dimer, group="A:180-220", symmetry="d2", **FEW)
+
+
 def test_progress_stops_a_call():
     class Enough(Exception):
         pass

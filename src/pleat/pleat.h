@@ -6,6 +6,7 @@
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/bio/selection/selection.h"
+#include "pleat/bio/structure/accessibility.h"
 #include "pleat/bio/structure/casp_contacts.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/cluster/cluster.h"

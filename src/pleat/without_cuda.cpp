@@ -8,7 +8,7 @@
 #include "pleat/rmsd/kernel/kernel.h"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/kernel/kernel.h"
-#include "pleat/saxs/model/surfaces.h"
+#include "pleat/saxs/model/surface_kernel.h"
 #include "pleat/saxs/session/session_sums.h"
 #include "pleat/weights/kernel.h"
 

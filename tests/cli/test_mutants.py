@@ -4,7 +4,7 @@ import shutil
 import struct
 import unittest
 
-from program import ProgramTest, manifest, matrix, pleat, read_npz, read_table, results, written
+from program import DATA, ProgramTest, manifest, matrix, pleat, read_npz, read_table, results, written
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 TARGET = "MKVLAWGQRTSDEIFHCYNP"
@@ -93,7 +93,7 @@ class Mutants(ProgramTest):
         table = self.table(text)
         self.call(self.family, "-o", self.run_folder, "--list", table)  # told from a list of inputs
         back = (self.run_folder / "listed.csv").read_bytes().decode()
-        cut = [line.rsplit(";", 5)[0] if line.count(";") >= 5 else line for line in back.split("\r\n")]
+        cut = [line.rsplit(";", 7)[0] if line.count(";") >= 7 else line for line in back.split("\r\n")]
         self.assertEqual("\r\n".join(cut), text)
         self.assertIn("gap or unknown letter", back)
         self.assertTrue(back.endswith(";NA;NA;NA;NA;outside the columns"), back)
@@ -163,6 +163,9 @@ class Mutants(ProgramTest):
                  (3, "found nothing of that name", self.folder / "absent.a3m"),
                  (3, "found no couplings.npz", self.folder),
                  (2, "give --sequences with --align", fit, "--align"),
+                 (2, "give --structure with --accessibility", fit, "--accessibility", "all"),
+                 (2, "--structure -: give a file", fit, "--structure", "-"),
+                 (3, "found nothing of that name", fit, "--structure", self.folder / "absent.pdb"),
                  (2, "--lambda-pair is for an alignment", fit, "--lambda-pair", "0.1"),
                  (2, "--row is for an alignment", fit, "--row", "row1"),
                  (2, "--no-apc is for an alignment", fit, "--no-apc"),
@@ -196,11 +199,58 @@ class Mutants(ProgramTest):
         self.assertEqual((fit / "couplings.npz").read_bytes(), before)
         self.call(fit, "-o", self.folder / "other")
 
+    def test_a_structure_adds_columns_and_changes_none(self):
+        source = DATA / "trypsin.a2m.gz"
+        trypsin = [source, "--max-gaps", "0.2", "--tolerance", "0.05", "--row", "1QL9_A.pdb"]
+        self.call(*trypsin, "-o", self.run_folder)
+        plain = read_table(self.run_folder / "singles.tsv")
+        scan = self.table("mutant,score\n" + "".join(
+            f"{row['mutant']},{row['prediction_independent']}\n" for row in plain[::7]))
+        told = pleat("mutants", *trypsin, "-o", self.run_folder, "--force", "--mutants", scan, "--structure",
+                     f"{DATA / '1ql9_A.pdb.gz'}:A", "-d", "cpu")
+        self.assertEqual(told.returncode, 0, told.stderr.decode())
+        self.assertIn("weighted: by burial and conservation", told.stdout.decode())
+        singles = read_table(self.run_folder / "singles.tsv")
+        for one, other in zip(plain, singles, strict=True):
+            self.assertEqual(one.pop("prediction_weighted"), "NA")
+            weighted = float(other.pop("prediction_weighted"))
+            self.assertEqual(one, other)
+            if float(one["prediction_epistatic"]) != 0:
+                self.assertLessEqual(abs(weighted / float(one["prediction_epistatic"])), 2.26)
+        positions = read_table(self.run_folder / "positions.tsv")
+        for row in positions:
+            weight = 1.25 - min(float(row["accessibility"]), 1) + float(row["column_conservation"])
+            self.assertAlmostEqual(float(row["burial_weight"]), weight, delta=2e-4)
+        facts = manifest(self.run_folder)["results"]
+        self.assertEqual((facts["structure_chain"], facts["residues with accessibility"]), ("A", len(positions)))
+        self.assertIn("spearman weighted score", facts)
+        for structure, text in (("1hel.pdb.gz", "expected a structure of the sequence, found identity 0."),
+                                ("1ql9_A.pdb.gz:Q", "expected chain 'Q'"),
+                                ("hivp.pdb.gz", "expected")):
+            done = pleat("mutants", self.run_folder / "couplings", "-o", self.folder / "no", "--structure", DATA / structure)
+            self.assert_refused(done, 3, text)
+
     def test_a_run_without_models_is_refused(self):
         self.fit(self.family, "-d", "cpu")
         self.assertFalse((self.run_folder / "couplings.npz").exists())
         self.assert_refused(pleat("mutants", self.run_folder, "-o", self.folder / "no"), 3,
                             "give the alignment, or 'pleat couplings' --models npz")
+
+    def test_a_list_ends_with_a_table_of_correlations(self):
+        self.call(self.family, "-o", self.run_folder)
+        fit = self.run_folder / "couplings"
+        scan = self.table("mutant,y\nM11A,1\nK12R,3\nV13A,2\nP30Y,0\n")
+        shutil.copytree(fit, self.folder / "other")
+        jobs = self.table(f"alignment\tmutants\n{fit}\t{scan}\n{self.folder / 'other'}\t\n", "jobs.tsv")
+        told = pleat("mutants", "--list", jobs, "-o", self.folder / "jobs")
+        self.assertEqual(told.returncode, 0, told.stderr.decode())
+        lines = told.stdout.decode().splitlines()
+        self.assertEqual(lines[-2].split(), ["rank", "correlation", "measure", "epistatic", "independent", "conservation",
+                                             "weighted"])
+        self.assertEqual((lines[-1].split()[:2], lines[-1].split()[-1]), (["couplings", "y"], "NA"))
+        rows = read_table(self.folder / "jobs/jobs.tsv")
+        self.assertEqual([row["measure"] for row in rows], ["y", "NA"])
+        self.assertAlmostEqual(float(rows[0]["spearman_epistatic"]), float(lines[-1].split()[2]), delta=6e-4)
 
     def test_lists_take_models_and_alignments(self):
         self.call(self.family, "-o", self.run_folder)

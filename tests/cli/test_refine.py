@@ -329,6 +329,50 @@ class Refine(ProgramTest):
         done = pleat("refine", "-o", self.folder / "run")
         self.assertIn("or a --sequence alone", done.stderr.decode())
 
+    def dimer(self, *options, code=0, structure=DATA / "1a8o.cif.gz", folder="dimer"):
+        done = pleat("refine", structure, *options, "--group", "A:181-220", "-o", self.folder / folder)
+        self.assertEqual(done.returncode, code, done.stderr.decode())
+        return done
+
+    def test_moves_the_copies_of_a_dimer_alike(self):
+        given = ("--assembly", 1, "--linkers", "A:174-180", "--symmetry", "c2")
+        done = self.dimer(*given, *FEW)
+        run = self.folder / "dimer"
+        self.assertIn("21 angles of linkers A:174-180, A-2:174-180\nsymmetry c2: ", done.stdout.decode())
+        self.assertIn("(40 residues of a chain) moved by 0.00 angstrom", done.stderr.decode())
+        for row in read_table(run / "frames.tsv"):
+            self.assertAlmostEqual(float(row["distance_1_2"]), float(row["distance_1_3"]), delta=1e-3)
+        self.assertEqual(json.loads((run / "convergence.json").read_text(encoding="utf-8"))["symmetry"], "c2")
+        self.assertEqual(manifest(run)["results"]["symmetry"], "c2")
+        page = self.folder / "page.html"
+        self.assertEqual(pleat("report", run, "-o", page).returncode, 0)
+        self.assertIn("Symmetry c2: all copies have the same angles.", page.read_text(encoding="utf-8"))
+        for options, code, told in ((("--assembly", 1, *LINKER, "--symmetry", "d2"), 2, "c2 to c12 (p2 to p12 mean the same), found 'd2'"),
+                                    ((*LINKER, "--symmetry", "c2"), 3, "expected 2 chains of one sequence, numbered alike, for symmetry c2, found 1"),
+                                    (("--assembly", 1, *LINKER, "--symmetry", "c3"), 3, "expected 3 chains")):
+            lines = [line for line in self.dimer(*options, code=code, folder="refused").stderr.decode().splitlines()
+                     if line.startswith("pleat: ")]
+            self.assertEqual(len(lines), 1, lines)
+            self.assertIn(told, lines[0])
+
+    def test_builds_the_same_residues_in_all_copies(self):
+        self.dimer("--assembly", 1, "--linkers", "A:174-180", "--symmetry", "c2", *FEW)
+        fasta, gap = self.folder / "protein.fasta", self.folder / "gap.pdb"
+        fasta.write_text(f">protein\n{SEQUENCE}\n", encoding="ascii")
+        atoms = [line for line in (self.folder / "dimer" / "topology.pdb").read_text(encoding="ascii").splitlines()
+                 if line.startswith(("ATOM", "HETATM")) and not 174 <= int(line[22:26]) <= 179]
+        # The second chain also lacks the first two residues, MSE and ASP.
+        gap.write_text("".join(line[:21] + ("A" if line[21] == "A" else "B") + line[22:72] + "\n" for line in atoms
+                               if line[21] == "A" or int(line[22:26]) > 152), encoding="ascii")
+        done = self.dimer("--sequence", fasta, "--symmetry", "c2", *FEW, structure=gap, folder="built")
+        self.assertIn("built 14 missing residues: A:174-179, B:151-152, B:174-179\n", done.stdout.decode())
+        rows = read_table(self.folder / "built" / "frames.tsv")
+        self.assertTrue(all(abs(float(row["distance_1_2"]) - float(row["distance_1_3"])) < 1e-3 for row in rows))
+        told = json.loads((self.folder / "built" / "convergence.json").read_text(encoding="utf-8"))
+        self.assertEqual(len(told["linkers"]), 2 * len([one for one in told["linkers"] if one.startswith("A:")]))
+        refused = self.dimer("--symmetry", "c2", "--linkers", "A:165-168", *FEW, code=3, structure=gap, folder="refused")
+        self.assertIn("found 64 of A:151-220 and 62 of B:153-220; --sequence builds", refused.stderr.decode())
+
     def test_joins_domains_of_models_and_of_files(self):
         structure, fasta = self.with_gap()
         lines = structure.read_text(encoding="ascii").splitlines(keepends=True)

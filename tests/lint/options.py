@@ -24,6 +24,9 @@ def check(root, files):
             complaints.append(f"{path}:1: expected declarations {{\"name\", &member, ...}}, "
                               "found none")
         names |= here
+    for path in (path for path in sources if path.parts[:3] == ("apps", "pleat", "options")):
+        # A command's own option of the same name, such as --symmetry, which others may mean.
+        names -= {match.group(1) for match in DECLARED.finditer(without_comments(read(root, path)))}
     if not names:
         return complaints
     flag = re.compile('"(?:-[a-zA-Z],)?--(' + "|".join(sorted(names, key=len, reverse=True)) +

@@ -312,6 +312,7 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
     if (!run.quiet)
         print(fmt::format("{} in {:.1f} s: {}\nThe runs are in {}, a folder each; {} lists them\n",
                           count, result.seconds, counts, printable(run.output), kJobTable));
+    if (!run.quiet && call.summary != nullptr) print(call.summary(result.table));
     if (result.exit_code != 0)
         throw Error(fmt::format("of {} {}; {} says why", count, counts, table), result.exit_code);
 }

@@ -20,6 +20,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/jobs/job_command.h"
+#include "pleat/core/jobs/job_table.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/core/run/run_directory.h"
 #include "pleat/core/terminal/progress_terminal.h"
@@ -98,6 +99,8 @@ struct JobFunctions {
     std::vector<std::string> (*input_files)(const Options&) = nullptr;
     /// Runs one job; returns the text that a call for this job alone would print.
     std::string (*run)(Options&, const JobTask&, Ranks&);
+    /// Returns text below the counts of a list; null: none.
+    std::string (*summary)(const JobTable&) = nullptr;
     /// Estimates memory and time of a run; `inputs` keeps data that the next job can reuse.
     RunEstimate (*estimate)(Options&, SharedInputs& inputs);
 };
@@ -182,6 +185,7 @@ struct JobListCall {
     std::vector<std::string> per_input;
     std::vector<Field> fields;  ///< of options that lists and sweeps may set, with scratch values
     std::function<RunEstimate(const Job&, SharedInputs&)> estimate;
+    std::string (*summary)(const JobTable&) = nullptr;  ///< see JobFunctions
 };
 
 /// Plans and runs the jobs that the command line asks for, and prints how many ended how. Throws
@@ -217,7 +221,8 @@ void run_jobs_or_one(const CLI::App& parser, Options& options,
                      const auto own = job_in(job, {});
                      own->check();
                      return own->estimate(read);
-                 }},
+                 },
+             .summary = functions.summary},
             {.name = functions.command, .numbers = functions.numbers, .make = job_in}, ranks);
     }
     if (inputs.empty())

@@ -43,6 +43,8 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  pleat mutants family.a3m.gz -o run\n"
     "  pleat mutants family.a3m -o run --mutants scan.csv --target protein.fasta\n"
+    "  pleat mutants family.a3m -o run --mutants scan.csv --structure model.pdb:A\n"
+    "  pleat mutants pair.aln -o run --parts 218,310 --structure complex.cif:A,B\n"
     "  pleat mutants couplings_run -o run --doubles 20-45\n"
     "  pleat mutants model.plmc -o run --first-number 128\n"
     "  pleat mutants couplings_run -o run --sequences designs.fasta --align\n\n"
@@ -64,6 +66,7 @@ struct MutantsOptions {
     std::string focus;                     ///< name of the target's row, whose columns are kept
     std::string row;                       ///< name of the target's row; empty: the first
     std::string target, table, sequences;  ///< files; empty: none
+    std::string structure;                 ///< FILE[:CHAIN]; empty: none
     couplings::Parameters fit;
     mutants::Parameters parameters;
     JobListOptions jobs;
@@ -111,6 +114,16 @@ std::vector<Field> mutant_file_fields(MutantsOptions& options) {
                      "'mutant' or 'mutations' (A24G, A24G:K30R, p.Ala24Gly) or 'mutated_sequence'. "
                      "The table with predictions is listed.csv",
              .value_name = "FILE.csv"},
+            {.name = "structure",
+             .target = &options.structure,
+             .help = "PDB or mmCIF file of the target: effects are weighted by burial in it and by "
+                     "conservation, beside those without weights; append :CHAIN to choose a chain",
+             .value_name = "FILE[:CHAIN]"},
+            {.name = "parts",
+             .target = &options.parameters.parts,
+             .help = "Chains of a complex in the columns of the alignment, as lengths (218,310) or "
+                     "ranges (A:1-218,B:219-528); --structure names a chain for each (FILE:A,B)",
+             .value_name = "LENGTHS"},
             {.name = "sequences",
              .target = &options.sequences,
              .help = "Compute the energies of the sequences in this FASTA, A2M or A3M file, which "
@@ -137,6 +150,10 @@ void check_options(const MutantsOptions& options) {
     if (options.alignment.path == "-")
         throw UsageError("'-': give a file, since a stage of the run reads it");
     check_readable({options.target, options.table, options.sequences});
+    if (!options.structure.empty())
+        check_readable({parse_structure_choice(options.structure).file.string()});
+    if (!options.parameters.parts.empty() && !options.focus.empty())
+        throw UsageError("--focus and --parts do not go together: parts count columns");
     if (model_file(options.alignment.path).empty()) {
         check_alignment_job(options.alignment);
         return check_readable({options.fit.initial, options.fit.weights});
@@ -183,11 +200,17 @@ void append_listed(std::string& text, const mutants::Report& report) {
             append(text, "  NA, {}: {}\n", names_of(problem)[n], count);
     }
     if (result.correlations.empty()) return;
-    append(text, "  {:<24} {:>7} {:>10} {:>12}\n", "rank correlation with", "rows", "epistatic",
-           "independent");
+    const bool has_burial = result.burial.has_value();
+    append(text, "  {:<24} {:>7} {:>10} {:>12} {:>13}{}\n", "rank correlation with", "rows",
+           "epistatic", "independent", "conservation", has_burial ? "   weighted" : "");
     for (const mutants::Correlation& one : result.correlations)
-        append(text, "  {:<24} {:>7} {:>10} {:>12}\n", printable(one.name), one.count,
-               number(one.epistatic), number(one.independent));
+        append(text, "  {:<24} {:>7} {:>10} {:>12} {:>13}{}\n", printable(one.name), one.count,
+               number(one.epistatic), number(one.independent), number(one.conserved),
+               has_burial ? fmt::format(" {:>10}", number(one.weighted)) : "");
+    if (has_burial)
+        append(text,
+               "weighted: by burial and conservation; where exposed residues have a function, "
+               "the effects without weights (epistatic) may be better\n");
 }
 
 std::string summary(const mutants::Report& report, const couplings::ModelDescription& about,
@@ -232,12 +255,14 @@ struct MutantFiles {
     std::optional<mutants::NamedSequence> target = {};
     std::optional<mutants::MutantTable> table = {};
     std::optional<mutants::SequenceFile> sequences = {};
+    std::optional<mutants::TargetStructure> structure = {};
 
     mutants::Input with(couplings::SavedModel model) const {
         return {.model = std::move(model),
                 .target = target,
                 .table = table ? &*table : nullptr,
-                .sequences = sequences ? &*sequences : nullptr};
+                .sequences = sequences ? &*sequences : nullptr,
+                .structure = structure ? &*structure : nullptr};
     }
 };
 
@@ -271,6 +296,10 @@ MutantFiles read_files(const MutantsOptions& options, RunDirectory& run) {
     if (!options.sequences.empty()) files.sequences = mutants::read_sequences(options.sequences);
     for (const std::string& file : {options.target, options.table, options.sequences})
         if (!file.empty()) record_input(file, run);
+    if (!options.structure.empty()) {
+        files.structure = mutants::read_target_structure(options.structure);
+        record_input(files.structure->structure.source, run);
+    }
     return files;
 }
 
@@ -324,6 +353,32 @@ std::string compute_mutants(MutantsOptions& options, const JobTask& task, Ranks&
     return summary(report, about, run.path().string());
 }
 
+/// The rank correlations of all jobs with a table of mutants, a line each; empty without any.
+std::string correlations_of_jobs(const JobTable& table) {
+    const auto cell = [&](const JobRow& row, std::string_view name) -> std::string {
+        const auto found = std::ranges::find(table.numbers, name);
+        const auto at = static_cast<std::size_t>(found - table.numbers.begin());
+        return at < row.numbers.size() ? row.numbers[at] : std::string();
+    };
+    std::string text;
+    for (const JobRow& row : table.rows) {
+        if (cell(row, "measure").empty()) continue;
+        if (text.empty())
+            append(text, "\n{:<24} {:<16} {:>10} {:>12} {:>13} {:>10}\n", "rank correlation",
+                   "measure", "epistatic", "independent", "conservation", "weighted");
+        append(text, "{:<24} {:<16}", printable(row.name), printable(cell(row, "measure")));
+        for (const auto& [name, width] :
+             {std::pair{"spearman_epistatic", 10}, std::pair{"spearman_independent", 12},
+              std::pair{"spearman_conservation", 13}, std::pair{"spearman_weighted", 10}}) {
+            double value = std::nan("");
+            parse_number(cell(row, name), value);
+            append(text, " {:>{}}", number(value), width);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
 RunEstimate estimate_mutants(MutantsOptions& options, SharedInputs& inputs) {
     check_options(options);
     const std::filesystem::path model = model_file(options.alignment.path);
@@ -365,9 +420,10 @@ Command mutants_command(CLI::App& program, Ranks& ranks) {
         .wanted = "an ALIGNMENT, a RUN or a --list of them",
         .input_column = "alignment",
         .numbers = {"target", "residues", "singles", "effective_sequences", "energy",
-                    "energy_independent", "listed", "predicted"},
-        .per_input = {"row", "focus", "target", "mutants", "sequences", "first-number", "doubles",
-                      "initial", "weights"},
+                    "energy_independent", "listed", "predicted", "measure", "spearman_epistatic",
+                    "spearman_independent", "spearman_conservation", "spearman_weighted"},
+        .per_input = {"row", "focus", "target", "mutants", "structure", "sequences", "first-number",
+                      "doubles", "parts", "initial", "weights"},
         .single_rank_work = "mutants of one family",
         .add_options =
             [](CLI::App& parser, MutantsOptions& options) {
@@ -391,6 +447,7 @@ Command mutants_command(CLI::App& program, Ranks& ranks) {
             return {model.empty() ? options.alignment.path : model.string()};
         },
         .run = compute_mutants,
+        .summary = correlations_of_jobs,
         .estimate = estimate_mutants};
     return job_command(program, ranks, functions);
 }

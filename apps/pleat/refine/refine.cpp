@@ -50,6 +50,7 @@ constexpr const char* kExamples =
     "  pleat refine one.pdb two.pdb --join --sequence protein.fasta -o run\n"
     "  pleat refine --sequence disordered.fasta --data curve.dat -o run\n"
     "  pleat refine dimer.cif --linkers A:1-15,B:1-15 --group A:16-180,B:16-180 -o run\n"
+    "  pleat refine dimer.cif --linkers A:1-15 --group A:16-180 --symmetry c2 -o run\n"
     "  pleat refine protein.pdb --linkers A:289-301 --data curve.dat --mode fit -o run\n"
     "  pleat refine start1.pdb start2.pdb --linkers A:225-242 -o runs --sweep seed=1,2,3\n"
     "  pleat report run -o page.html\n\n"
@@ -196,6 +197,9 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
                         printable(fmt::format("{}", fmt::join(options.ensemble.sources, ", "))),
                         result.frames.frame_count(), result.frames.atom_count(), result.hinges,
                         fmt::join(result.linkers, ", "));
+    if (!result.symmetry.empty())
+        text +=
+            fmt::format("symmetry {}: the angles are the same in all copies\n", result.symmetry);
     if (result.built_residues > 0 && !options.has_sequence_alone())
         text += fmt::format("built {} missing residues: {}\n", result.built_residues,
                             fmt::join(result.built, ", "));

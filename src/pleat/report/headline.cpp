@@ -270,6 +270,10 @@ Headline refinement_headline(const RunFolder& run, const Results& results) {
     if (results.has({"effective_size"}))
         headline.tiles[0].label = fmt::format("frames, worth at least {:.0f} independent ones",
                                               results.number("effective_size"));
+    if (const Json symmetry = run.manifest()["results"].value("symmetry", Json());
+        symmetry.is_string())
+        headline.sentence += fmt::format(" Symmetry {}: all copies have the same angles.",
+                                         symmetry.get<std::string>());
     if (run.has("saxs/fit.json"))
         headline.sentence += " A curve tells distances between domains, not their orientations.";
     const auto at = [&](double share) {

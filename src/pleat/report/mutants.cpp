@@ -19,15 +19,15 @@ namespace pleat::report {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kAdded = 5;  // columns that pleat adds to a table of mutants
-
 struct MutantLayer {
     const char* column;
     const char* name;
     bool is_effect = false;  ///< 0 is the wild type
 };
-constexpr std::array<MutantLayer, 7> kMutantLayers = {
+constexpr std::array<MutantLayer, 9> kMutantLayers = {
     {{"prediction_epistatic", "effect", true},
+     {"prediction_weighted", "effect weighted by burial and conservation", true},
+     {"prediction_conservation", "effect weighted by conservation", true},
      {"prediction_independent", "independent effect", true},
      {"percentile", "percentile"},
      {"independent_percentile", "independent percentile"},
@@ -119,11 +119,18 @@ Json layer_matrix(const Table& table, const char* column, const Substitutions& a
                             static_cast<Index>(width));
 }
 
+/// Whether a table has a column with a number.
+bool has_numbers(const Table& table, const char* column) {
+    if (!table.find(column)) return false;
+    const std::vector<double> numbers = table.numbers(column);
+    return !std::all_of(numbers.begin(), numbers.end(), [](double n) { return std::isnan(n); });
+}
+
 void add_substitutions(Drawing& drawing, const Table& table, const Substitutions& all,
                        const Places& places) {
     Json layers = Json::array();
     for (const MutantLayer& layer : kMutantLayers) {
-        if (!table.find(layer.column)) continue;
+        if (!has_numbers(table, layer.column)) continue;
         layers.push_back({{"name", layer.name},
                           {"effect", layer.is_effect},
                           {"matrix", layer_matrix(table, layer.column, all, places)}});
@@ -139,19 +146,21 @@ void add_substitutions(Drawing& drawing, const Table& table, const Substitutions
 
 /// Means by residue, in the order of `places`; empty without positions.tsv.
 Json residue_values(const Drawing& drawing, const Places& places) {
-    constexpr std::array<std::pair<const char*, const char*>, 5> kNames = {
+    constexpr std::array<std::pair<const char*, const char*>, 7> kNames = {
         {{"mean_epistatic", "mean effect"},
          {"mean_independent", "mean independent effect"},
          {"min_epistatic", "most harmful effect"},
          {"max_epistatic", "least harmful effect"},
-         {"column_conservation", "conservation"}}};
+         {"column_conservation", "conservation"},
+         {"accessibility", "relative accessibility"},
+         {"burial_weight", "weight of burial and conservation"}}};
     Json found = Json::array();
     if (!drawing.run.has("positions.tsv")) return found;
     const Table table = read_table(drawing.run.file("positions.tsv"), kEveryRow);
     const auto pos = table.find("pos");
     if (!pos) return found;
     for (const auto& [column, name] : kNames) {
-        if (!table.find(column)) continue;
+        if (!has_numbers(table, column)) continue;
         const std::vector<double> numbers = table.numbers(column);
         std::vector<double> values(places.size(), kNone);
         for (std::size_t n = 0; n < numbers.size(); ++n)
@@ -167,24 +176,35 @@ const Alphabet& alphabet_of(const std::string& letters) {
     return letters.find('T') == std::string::npos ? Alphabet::rna() : Alphabet::dna();
 }
 
+/// Series of numbers by residue.
+Json residue_curve(const char* title, const Json& residues, Json series) {
+    Json positions = Json::array();
+    for (std::size_t n = 1; n <= residues.size(); ++n) positions.push_back(n);
+    return {{"kind", "curve"},
+            {"title", title},
+            {"x", {{"label", "residue number"}}},
+            {"y", {{"label", ""}}},
+            {"choose", series.size() > 1},
+            {"style", "bars"},
+            {"positions", positions},
+            {"residues", residues},
+            {"series", std::move(series)}};
+}
+
 void add_residues(Drawing& drawing, const Substitutions& all, const Json& values) {
-    Json residues = Json::array(), positions = Json::array();
-    for (std::size_t n = 0; n < all.numbers.size(); ++n) {
+    Json residues = Json::array();
+    for (std::size_t n = 0; n < all.numbers.size(); ++n)
         residues.push_back(fmt::format("{} {}", all.wild_type[n], all.numbers[n]));
-        positions.push_back(n + 1);
-    }
-    drawing.add({{"kind", "curve"},
-                 {"title", "Mean effect by residue"},
-                 {"x", {{"label", "residue number"}}},
-                 {"y", {{"label", ""}}},
-                 {"choose", true},
-                 {"style", "bars"},
-                 {"positions", positions},
-                 {"residues", residues},
-                 {"series", values}});
-    if (drawing.structure.empty()) return;
-    const AlignedChain known =
-        chain_of_sequence(all.wild_type, alphabet_of(all.letters), drawing.structure);
+    drawing.add(residue_curve("Mean effect by residue", residues, values));
+    for (const Json& one : values)
+        if (one["name"] == "relative accessibility")
+            drawing.add(
+                residue_curve("Relative accessibility by residue", residues, Json::array({one})));
+    // Residues of several chains are drawn in none.
+    const std::string used =
+        drawing.structure.empty() ? unchanged_structure(drawing.run) : drawing.structure;
+    if (used.empty() || parse_structure_choice(used).chain.find(',') != std::string::npos) return;
+    const AlignedChain known = chain_of_sequence(all.wild_type, alphabet_of(all.letters), used);
     Json molecule = molecule_section(known, values);
     molecule["pairs"] = false;
     drawing.add(std::move(molecule));
@@ -260,10 +280,10 @@ struct Dots {
     std::vector<std::size_t> rows;
     std::size_t every = 1;
 
-    Dots(const Table& table, std::size_t epistatic) {
+    Dots(const Table& table, std::size_t epistatic, std::size_t independent) {
         for (std::size_t n = 0; n < table.rows.size(); ++n) {
             const std::optional<double> value = cell_number(table.rows[n][epistatic]);
-            const std::optional<double> other = cell_number(table.rows[n][epistatic + 1]);
+            const std::optional<double> other = cell_number(table.rows[n][independent]);
             const bool is_target = value == 0.0 && other == 0.0;
             if (value && !std::isnan(*value) && !is_target) rows.push_back(n);
         }
@@ -301,14 +321,22 @@ struct DotNames {
     }
 };
 
+/// The last column with this end of its name: one that pleat has added, as those come last.
+std::optional<std::size_t> added_column(const Table& listed, std::string_view end) {
+    for (std::size_t at = listed.columns.size(); at-- > 0;)
+        if (listed.columns[at].ends_with(end)) return at;
+    return std::nullopt;
+}
+
 /// Plots predictions over the measured columns that correlations.tsv names.
 void add_scatter(Drawing& drawing, const Table& listed) {
     if (!drawing.run.has("correlations.tsv")) return;
     const Table correlations = read_table(drawing.run.file("correlations.tsv"), kEveryRow);
     if (!correlations.has({"column", "count", "spearman_epistatic", "spearman_independent"}))
         return;
-    const std::size_t epistatic = listed.columns.size() - kAdded;
-    const Dots dots(listed, epistatic);
+    const std::size_t epistatic = *added_column(listed, "prediction_epistatic");
+    const std::size_t independent = *added_column(listed, "prediction_independent");
+    const Dots dots(listed, epistatic, independent);
     const DotNames names(listed, dots);
     Json measured = Json::array();
     for (const auto& row : correlations.rows)
@@ -321,17 +349,19 @@ void add_scatter(Drawing& drawing, const Table& listed) {
     struct Kind {
         const char *title, *name, *label, *spearman;
     };
-    constexpr std::array<Kind, 2> kKinds = {
+    constexpr std::array<Kind, 3> kKinds = {
         {{"Predicted effects against measurements", "epistatic", "predicted effect",
           "spearman_epistatic"},
+         {"Weighted effects against measurements", "weighted",
+          "effect weighted by burial and conservation", "spearman_weighted"},
          {"Effects in the independent model against measurements", "independent",
           "effect in the independent model", "spearman_independent"}}};
-    for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
-        const Kind& own = kKinds[kind];
+    for (const Kind& own : kKinds) {
+        const auto column = added_column(listed, std::string("prediction_") + own.name);
+        if (!column || !has_numbers(listed, listed.columns[*column].c_str())) continue;
         Json columns = measured, told = Json::array();
-        columns.push_back({{"name", own.name},
-                           {"label", own.label},
-                           {"values", dots.numbers(listed, epistatic + kind)}});
+        columns.push_back(
+            {{"name", own.name}, {"label", own.label}, {"values", dots.numbers(listed, *column)}});
         for (const auto& row : correlations.rows) {
             const double spearman =
                 cell_number(row[*correlations.find(own.spearman)]).value_or(kNone);
@@ -357,12 +387,12 @@ void add_scatter(Drawing& drawing, const Table& listed) {
     }
 }
 
-/// The table with predictions in its last kAdded columns; nothing if it does not exist.
+/// The table with predictions in its last columns; nothing if it does not exist.
 std::optional<Table> claim_listed(Drawing& drawing) {
     if (!drawing.claim_file("listed.csv")) return std::nullopt;
     Table listed = read_listed(drawing.run.file("listed.csv"));
-    const std::size_t columns = listed.columns.size();
-    if (columns <= kAdded || !listed.columns[columns - kAdded].ends_with("prediction_epistatic"))
+    const auto epistatic = added_column(listed, "prediction_epistatic");
+    if (!epistatic || *epistatic == 0 || !added_column(listed, "prediction_independent"))
         return std::nullopt;
     return listed;
 }

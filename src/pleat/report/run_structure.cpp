@@ -117,20 +117,17 @@ std::optional<AlignedChain> find_aligned_chain(const RunFolder& run,
     return std::nullopt;
 }
 
+std::string unchanged_structure(const RunFolder& run) {
+    const std::string used = run.parameter("structure");
+    if (used.empty() || !is_unchanged(run, parse_structure_choice(used).file.string())) return {};
+    return used;
+}
+
 AlignedChain chain_of_sequence(const std::string& letters, const Alphabet& alphabet,
                                const std::string& choice) {
     const StructureChoice parsed = parse_structure_choice(choice);
     const Structure structure = read_structure(parsed.file);
-    Alignment target{.names = {"target"},
-                     .letters = Array<std::uint8_t, 2>(1, static_cast<Index>(letters.size())),
-                     .alphabet = &alphabet,
-                     .source = {},
-                     .columns = {},
-                     .format = {}};
-    for (std::size_t n = 0; n < letters.size(); ++n)
-        target.letters(0, static_cast<Index>(n)) =
-            std::min(alphabet.code(letters[n]), alphabet.gap());
-    ResidueMap map = map_residues(target, structure, {.chain = parsed.chain});
+    ResidueMap map = map_sequence("target", letters, alphabet, structure, parsed.chain);
     return {.chain = structure.chains[map.chain],
             .residues = std::move(map.residues),
             .file = parsed.file.filename().string()};

@@ -36,6 +36,10 @@ std::optional<AlignedChain> find_aligned_chain(const RunFolder& run,
                                                const std::string& choice,
                                                std::vector<std::string>& notes);
 
+/// The structure that the run used, FILE[:CHAIN]; empty if there is none, or its file is missing or
+/// has changed.
+std::string unchanged_structure(const RunFolder& run);
+
 /// The chain in the file that `choice` names which is most like a sequence, with the residue of
 /// each letter. Throws InputError if there is none, as map_residues().
 AlignedChain chain_of_sequence(const std::string& letters, const Alphabet& alphabet,

@@ -290,12 +290,13 @@ void judge(const ResidueMap& map, Index row_letters, Index chain_letters,
     if (covered && map.identity >= min_identity) return;
     throw InputError(
         structure.source.string(), 0,
-        fmt::format("expected a structure of the family in {}, found identity {:.2f} over {} of {} "
+        fmt::format("expected a structure of {}, found identity {:.2f} over {} of {} "
                     "residues between chain '{}' and row '{}', needed {:.2f} over {:.0f}; name "
                     "another file, chain (FILE:chain) or row",
-                    alignment.source.string(), map.identity, map.mapped,
-                    std::min(row_letters, chain_letters), map.chain_name, map.row_name,
-                    min_identity, std::ceil(kMinCoverage * shorter)));
+                    alignment.source.empty() ? "the sequence"
+                                             : "the family in " + alignment.source.string(),
+                    map.identity, map.mapped, std::min(row_letters, chain_letters), map.chain_name,
+                    map.row_name, min_identity, std::ceil(kMinCoverage * shorter)));
 }
 
 }  // namespace
@@ -363,6 +364,20 @@ ResidueMap map_residues(const Alignment& alignment, const Structure& structure,
     judge(map, std::ssize(letters), std::ssize(chain.residues), alignment, structure,
           options.min_identity.value_or(automatic));
     return map;
+}
+
+ResidueMap map_sequence(const std::string& name, std::string_view letters, const Alphabet& alphabet,
+                        const Structure& structure, const std::string& chain) {
+    const auto count = static_cast<Index>(letters.size());
+    Alignment alone{.names = {name},
+                    .letters = Array<std::uint8_t, 2>(1, count),
+                    .alphabet = &alphabet,
+                    .source = {},
+                    .columns = {},
+                    .format = {}};
+    for (Index n = 0; n < count; ++n)
+        alone.letters(0, n) = std::min(alphabet.code(letters[n]), alphabet.gap());
+    return map_residues(alone, structure, {.chain = chain});
 }
 
 ReferenceRow make_reference_row(const Alignment& source, Index row) {

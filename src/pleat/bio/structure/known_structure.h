@@ -93,6 +93,11 @@ ResidueMap map_residues(const Alignment& alignment, const Structure& structure,
 std::string doubt_about_family(const std::string& structure, const std::string& chain,
                                double identity, const std::string& sequence);
 
+/// The same for a sequence: [letter], the residue of the chain `chain` (empty: the best matching
+/// one), or -1; unknown letters have none. Throws as map_residues(), whose text calls it `name`.
+ResidueMap map_sequence(const std::string& name, std::string_view letters, const Alphabet& alphabet,
+                        const Structure& structure, const std::string& chain);
+
 /// The row whose letters and residue numbers the contact files show, over all source columns.
 struct ReferenceRow {
     std::string name;

@@ -142,6 +142,35 @@ TEST(Mutants, PlotsPredictionsOfBothModelsOverEachMeasurement) {
     EXPECT_EQ(table["rows"][0][2], "a;b");
 }
 
+TEST(Mutants, DrawsWeightsOfAStructure) {
+    SmallRun run;
+    const std::string head = kSingles;
+    run.add("singles.tsv", head.substr(0, head.size() - 1) + "\tprediction_weighted\n" +
+                               "A_1\tW10D\t10\tW\tD\t0.1\t0.5\t-3\t-1\t1\t50\t-6\n"
+                               "A_1\tG12D\t12\tG\tD\t0.1\t0.5\t-1\t-1\t3\t50\t-1.5\n");
+    run.add("positions.tsv",
+            "segment\tpos\twt\tcolumn\tmean_epistatic\taccessibility\tburial_weight\n"
+            "A_1\t10\tW\t1\t-3\t0.25\t2\nA_1\t12\tG\t3\t-1\tNA\t1.5\n");
+    run.add("listed.csv",
+            "mutant,y,prediction_epistatic,prediction_independent,prediction_percentile,"
+            "prediction_z,prediction_conservation,prediction_weighted,prediction_problem\n"
+            "W10D,1,-3,-1,50,0,-4,-6,\nG12D,2,-1,-1,50,0,-1,-1.5,\n");
+    run.add("correlations.tsv",
+            "column\tcount\tspearman_epistatic\tspearman_independent\tspearman_conservation\t"
+            "spearman_weighted\ny\t2\t0.5\t0.4\t0.55\t0.6\n");
+    const Json page = drawn_run(run.path());
+    const Json map = section(page, "Effects of single mutants");
+    EXPECT_EQ(map["layers"][1]["name"], "effect weighted by burial and conservation");
+    EXPECT_EQ(map["layers"].size(), 5U);  // without columns that have no numbers
+    EXPECT_EQ(section(page, "Relative accessibility by residue")["series"][0]["values"],
+              Json({0.25, nullptr}));
+    const Json weighted = section(page, "Weighted effects against measurements");
+    EXPECT_EQ(weighted["columns"][1]["values"], Json({-6.0, -1.5}));
+    EXPECT_EQ(weighted["correlations"][0]["text"], "Spearman's rank correlation 0.600 (2 mutants)");
+    EXPECT_EQ(section(page, "Predicted effects against measurements")["correlations"][0]["text"],
+              "Spearman's rank correlation 0.500 (2 mutants)");
+}
+
 TEST(Mutants, NamesTheResidueWithTheLowestMeanInTheHeadline) {
     const Json results = {
         {"singles", 38}, {"residues", 2}, {"first_number", 10}, {"effective_sequences", 12.345}};

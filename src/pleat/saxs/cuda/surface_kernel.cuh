@@ -9,7 +9,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/saxs/model/surfaces.h"
+#include "pleat/saxs/model/surface_kernel.h"
 
 namespace pleat::saxs::cuda {
 

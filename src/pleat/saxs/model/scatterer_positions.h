@@ -7,7 +7,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/saxs/model/scatterers.h"
-#include "pleat/saxs/model/surfaces.h"
+#include "pleat/saxs/model/surface_kernel.h"
 
 namespace pleat::saxs {
 

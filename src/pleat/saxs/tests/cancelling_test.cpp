@@ -7,11 +7,11 @@
 
 #include "every_kernel.h"
 #include "globule.h"
+#include "pleat/bio/structure/surfaces.h"
 #include "pleat/core/error.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/shape.h"
 #include "pleat/saxs/model/form_factors.h"
-#include "pleat/saxs/model/surfaces.h"
 #include "pleat/saxs/session/profile_session.h"
 
 namespace pleat::saxs {

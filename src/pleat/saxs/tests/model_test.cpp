@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/structure/surfaces.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/saxs/fit/resampling.h"
@@ -16,7 +17,6 @@
 #include "pleat/saxs/model/hydrogens.h"
 #include "pleat/saxs/model/model_joining.h"
 #include "pleat/saxs/model/scatterers.h"
-#include "pleat/saxs/model/surfaces.h"
 
 namespace pleat::saxs {
 namespace {

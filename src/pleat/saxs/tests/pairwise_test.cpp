@@ -7,8 +7,8 @@
 #include <numbers>
 
 #include "crowd.h"
+#include "pleat/bio/structure/surfaces.h"
 #include "pleat/saxs/fit/shape.h"
-#include "pleat/saxs/model/surfaces.h"
 
 namespace pleat::saxs {
 namespace {

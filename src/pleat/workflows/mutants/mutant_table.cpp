@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -53,11 +54,33 @@ std::optional<std::size_t> column_of(const std::vector<std::string>& names,
 
 struct MutantColumns {
     std::optional<std::size_t> mutant, sequence;
+    std::vector<std::size_t> split;  ///< columns of wild type, number and letter; or empty
 
     explicit MutantColumns(const std::vector<std::string>& names)
-        : mutant(column_of(names, {"mutant", "mutants", "mutations", "mutation", "hgvs_pro"})),
-          sequence(column_of(names, {"mutated_sequence"})) {}
-    bool is_mutants(std::size_t column) const { return column == mutant || column == sequence; }
+        : mutant(column_of(names, {"mutant", "mutants", "mutations", "mutation", "variant",
+                                   "hgvs_pro", "protein_variant"})),
+          sequence(column_of(names, {"mutated_sequence", "mutant_sequence"})) {
+        // EVE's downloads, tables of the Bloom lab (whose `mutant` is a letter), EVcouplings.
+        const bool has_site = column_of(names, {"site"}) && column_of(names, {"wildtype"});
+        for (const auto& [wild_type, number, letter] :
+             {std::array{"wt_aa", "position", "mt_aa"}, std::array{"wildtype", "site", "mutant"},
+              std::array{"wildtype", "site", "mutation"}, std::array{"wt", "pos", "subs"}}) {
+            const auto a = column_of(names, {wild_type}), b = column_of(names, {number}),
+                       c = column_of(names, {letter});
+            if (a && b && c && split.empty() && (!mutant || has_site)) split = {*a, *b, *c};
+        }
+    }
+    bool has_any() const { return mutant || sequence || !split.empty(); }
+    bool is_mutants(std::size_t column) const {
+        return column == mutant || column == sequence ||
+               std::find(split.begin(), split.end(), column) != split.end();
+    }
+    /// Sets the mutant of a row, else its sequence.
+    void read(const std::vector<std::string_view>& cells, MutantRow& row) const {
+        if (split.empty() && mutant) row.mutant = cell_text(cells[*mutant]);
+        if (split.empty() && !mutant) row.sequence = cell_text(cells[*sequence]);
+        for (const std::size_t part : split) row.mutant += cell_text(cells[part]);
+    }
 };
 
 void check_header(const MutantTable& table, Index line) {
@@ -73,7 +96,7 @@ void check_header(const MutantTable& table, Index line) {
                          fmt::format("expected columns of different names, found '{}' twice",
                                      printable(*twice)));
     const MutantColumns columns(table.names);
-    if (!columns.mutant && !columns.sequence)
+    if (!columns.has_any())
         throw InputError(table.source, line,
                          fmt::format("expected a column 'mutant' or 'mutated_sequence', found {}",
                                      in_quotes(table.header)));
@@ -131,7 +154,7 @@ private:
 
 void read_rows(MutantTable& table, RecordReader& records) {
     const MutantColumns columns(table.names);
-    table.has_mutants = columns.mutant.has_value();
+    table.has_mutants = columns.mutant || !columns.split.empty();
     NumberColumns numbers(table.names, columns);
     std::vector<std::string_view> cells;
     MutantRow row;
@@ -146,10 +169,7 @@ void read_rows(MutantTable& table, RecordReader& records) {
                 throw InputError(table.source, row.line,
                                  fmt::format("expected {} cells as in the header, found {}",
                                              table.names.size(), cells.size()));
-            if (columns.mutant)
-                row.mutant = cell_text(cells[*columns.mutant]);
-            else
-                row.sequence = cell_text(cells[*columns.sequence]);
+            columns.read(cells, row);
         }
         numbers.add(cells);
         table.rows.push_back(row);
@@ -200,7 +220,7 @@ bool is_mutant_table(std::string_view text) {
     if (!next_header(records, header, end, line)) return false;
     const std::vector<std::string> names = header_names(header, separator_of(header));
     const MutantColumns columns(names);
-    return (columns.mutant || columns.sequence) && !column_of(names, {"alignment", "input"});
+    return columns.has_any() && !column_of(names, {"alignment", "input"});
 }
 
 }  // namespace pleat::mutants

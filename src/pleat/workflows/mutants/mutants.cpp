@@ -14,6 +14,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/text.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/couplings/parts/parts.h"
 #include "pleat/workflows/mutants/independent.h"
 #include "pleat/workflows/mutants/predictor.h"
 #include "pleat/workflows/mutants/region.h"
@@ -122,6 +123,7 @@ struct Work {
     std::vector<std::uint8_t> order;
     EnergyModel model;
     Array<double, 2> frequencies, independent;  ///< [column, letter without the gap]
+    std::vector<double> conservation;           ///< [column]: 1 - entropy / log2(letters)
     int threads = 1;
 
     Work(const couplings::ModelDescription& description, couplings::Model&& fitted,
@@ -132,7 +134,10 @@ struct Work {
           model(std::move(fitted), target.codes, thread_count),
           frequencies(residue_frequencies(description.frequencies, alphabet.gap())),
           independent(independent_fields(frequencies, description.effective_sequences)),
-          threads(thread_count) {}
+          threads(thread_count) {
+        for (Index i = 0; i < frequencies.extent(0); ++i)
+            conservation.push_back(1 - entropy(i) / std::log2(static_cast<double>(alphabet.gap())));
+    }
 
     double independent_energy(std::span<const std::uint8_t> codes) const {
         double sum = 0;
@@ -172,34 +177,73 @@ Target choose_target(const Input& input, const Parameters& parameters, Notes& no
     return best;
 }
 
-void add_singles(const Work& work, Result& result) {
+/// [column]: the weights of effects.
+struct Weights {
+    std::vector<double> conservation, burial;  ///< `burial` is empty without a structure
+};
+
+/// Replaces each NaN by the mean of the other values; 0 if there are none.
+void fill_with_mean(std::vector<double>& values) {
+    double sum = 0, count = 0;
+    for (const double value : values)
+        if (!std::isnan(value)) {
+            sum += value;
+            ++count;
+        }
+    for (double& value : values)
+        if (std::isnan(value)) value = count > 0 ? sum / count : 0;
+}
+
+Weights weights_of(const Work& work, const Result& result) {
+    constexpr double kBase = 0.25;
+    Weights weights{work.conservation, {}};
+    fill_with_mean(weights.conservation);
+    if (result.burial) {
+        for (const Index residue : result.target.residues)
+            weights.burial.push_back(
+                residue == Target::kNone
+                    ? kNone
+                    : 1 - std::min(result.burial->accessibility[residue], 1.0));
+        fill_with_mean(weights.burial);
+        for (std::size_t i = 0; i < weights.burial.size(); ++i)
+            weights.burial[i] += kBase + weights.conservation[i];
+    }
+    for (double& weight : weights.conservation) weight += 1;
+    return weights;
+}
+
+void add_singles(const Work& work, const Weights& weights, Result& result) {
     const EnergyModel::Singles& singles = work.model.singles();
-    const double max_entropy = std::log2(static_cast<double>(work.alphabet.gap()));
     const Target& target = result.target;
     for (std::size_t i = 0; i < target.codes.size(); ++i) {
         if (target.residues[i] == Target::kNone) continue;
         const auto column = static_cast<Index>(i);
-        const double conservation = 1 - work.entropy(column) / max_entropy;
         for (const std::uint8_t a : work.order) {
             if (a == target.codes[i]) continue;
             const double full = singles.full(column, a), fields = singles.fields(column, a);
-            result.singles.push_back({.number = target.number(target.residues[i]),
-                                      .column = work.about.columns[i],
-                                      .wild_type = work.alphabet.letter(target.codes[i]),
-                                      .letter = work.alphabet.letter(a),
-                                      .frequency = work.frequencies(column, a),
-                                      .conservation = conservation,
-                                      .epistatic = full,
-                                      .couplings = full - fields,
-                                      .fields = fields,
-                                      .independent = work.independent(column, a) -
-                                                     work.independent(column, target.codes[i])});
+            result.singles.push_back(
+                {.number = target.number(target.residues[i]),
+                 .column = work.about.columns[i],
+                 .wild_type = work.alphabet.letter(target.codes[i]),
+                 .letter = work.alphabet.letter(a),
+                 .frequency = work.frequencies(column, a),
+                 .conservation = work.conservation[i],
+                 .epistatic = full,
+                 .couplings = full - fields,
+                 .fields = fields,
+                 .independent =
+                     work.independent(column, a) - work.independent(column, target.codes[i]),
+                 .conserved = weights.conservation[i] * full,
+                 .weighted = weights.burial.empty() ? kNone : weights.burial[i] * full});
         }
     }
 }
 
 /// Adds the target's residues in the order of their numbers, which is that of columns.
-void add_positions(Result& result) {
+void add_positions(const Weights& weights, Result& result) {
+    std::vector<Index> columns;  // with a residue, in order
+    for (std::size_t i = 0; i < result.target.residues.size(); ++i)
+        if (result.target.residues[i] != Target::kNone) columns.push_back(static_cast<Index>(i));
     for (std::size_t from = 0; from < result.singles.size();) {
         const Single& first = result.singles[from];
         Position position{.number = first.number,
@@ -218,6 +262,10 @@ void add_positions(Result& result) {
         }
         position.epistatic /= static_cast<double>(to - from);
         position.independent /= static_cast<double>(to - from);
+        const Index column = columns[result.positions.size()];
+        position.accessibility =
+            result.burial ? result.burial->accessibility[result.target.residues[column]] : kNone;
+        position.burial_weight = result.burial ? weights.burial[column] : kNone;
         result.positions.push_back(position);
         from = to;
     }
@@ -349,6 +397,76 @@ void add_doubles(const Work& work, const std::string& region, Result& result) {
     });
 }
 
+/// Residues of the target as ranges of numbers: "5, 9-12".
+std::string ranges_of(const std::vector<Index>& numbers) {
+    std::string text;
+    for (std::size_t from = 0; from < numbers.size();) {
+        std::size_t to = from + 1;
+        while (to < numbers.size() && numbers[to] == numbers[to - 1] + 1) ++to;
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[from]);
+        if (to > from + 1) text += fmt::format("-{}", numbers[to - 1]);
+        from = to;
+    }
+    return text;
+}
+
+void check_structure(const Input& input, const Parameters& parameters) {
+    if (input.structure != nullptr) return;
+    if (parameters.accessibility != Surroundings::chain)
+        throw UsageError("give --structure with --accessibility: it says what covers its residues");
+    if (!parameters.parts.empty())
+        throw UsageError("give --structure with --parts: they are those of its chains");
+}
+
+/// The first residue of each part; 0 for one part.
+std::vector<Index> part_starts(const Target& target, const couplings::ModelDescription& about,
+                               const std::string& text) {
+    const couplings::Parts parts = couplings::parse_parts(text);
+    if (parts.empty()) return {0};
+    if (about.source_columns > 0 && parts.back().last != about.source_columns)
+        throw UsageError(fmt::format("give --parts the {} columns of the family, not {}",
+                                     about.source_columns, parts.back().last));
+    std::vector<Index> starts(parts.size(), Target::kNone);
+    for (std::size_t i = target.residues.size(), part = parts.size() - 1; i-- > 0;) {
+        while (about.columns[i] < parts[part].first) --part;
+        if (target.residues[i] != Target::kNone) starts[part] = target.residues[i];
+    }
+    for (std::size_t part = 0; part < parts.size(); ++part)
+        if (starts[part] == Target::kNone)
+            throw InputError(fmt::format("expected residues of '{}' in part {}, found none",
+                                         printable(target.name), parts[part].name));
+    starts.front() = 0;
+    return starts;
+}
+
+/// Measures burial, and notes the chain and the residues without an accessibility.
+Burial find_burial(const Input& input, const Parameters& parameters, const Target& target,
+                   const Context& context, Notes& notes) {
+    const TargetStructure& known = *input.structure;
+    notes.insert(notes.end(), known.notes.begin(), known.notes.end());
+    const std::vector<Index> starts = part_starts(target, input.model.about, parameters.parts);
+    Burial burial = measure_burial(target, starts, known, parameters.accessibility, context, notes);
+    std::vector<Index> missing;
+    Index all = 0;
+    for (const Index residue : target.residues) {
+        if (residue == Target::kNone) continue;
+        ++all;
+        if (std::isnan(burial.accessibility[residue])) missing.push_back(target.number(residue));
+    }
+    const std::string file = known.structure.source.string();
+    notes.push_back(
+        {NoteKind::matching,
+         fmt::format("{}: chain '{}' has {} of the {} residues of '{}', identity {:.2f}", file,
+                     burial.chain, burial.mapped, target.sequence.size(), printable(target.name),
+                     burial.identity)});
+    if (!missing.empty())
+        notes.push_back(
+            {NoteKind::residues, fmt::format("{}: {} of {} residues in the model's columns have no "
+                                             "accessibility and take the mean burial: {}",
+                                             file, missing.size(), all, ranges_of(missing))});
+    return burial;
+}
+
 void add_notes(const Input& input, const Target& target, Result& result) {
     const bool is_counted = input.target || !input.model.about.number_is_recorded;
     if (is_counted && start_in_name(target.name) == target.first_number) {
@@ -374,6 +492,14 @@ void add_notes(const Input& input, const Target& target, Result& result) {
                              input.target->file, printable(target.name),
                              printable(input.model.about.reference_name), other)});
     }
+    if (const Index odd = result.listed_with(Problem::other_length); odd > 0)
+        result.notes.push_back(
+            {.kind = NoteKind::residues,
+             .text = fmt::format("{}: {} of {} mutants are sequences of another length than the "
+                                 "target's {} residues; --target gives the whole sequence",
+                                 input.table->source, odd, result.listed.size(),
+                                 target.sequence.size()),
+             .is_warning = 2 * odd > std::ssize(result.listed)});
     if (result.sequences_are_aligned)
         result.notes.push_back(
             {NoteKind::assumption,
@@ -389,9 +515,11 @@ Index Result::listed_with(Problem problem) const {
 }
 
 void check_input(const Input& input, const Parameters& parameters) {
+    check_structure(input, parameters);
     Notes notes;
     const Target target = choose_target(input, parameters, notes);
     if (!parameters.doubles.empty()) columns_of_region(parameters.doubles, target, notes);
+    if (input.structure != nullptr) find_burial(input, parameters, target, {}, notes);
     if (input.sequences != nullptr)
         check_sequences(*input.sequences, input.model.about, parameters.align);
 }
@@ -406,6 +534,7 @@ void check_input(Input input, const Alignment& alignment, const ReferenceRow& re
 Result run(Input input, const Parameters& parameters, const Context& context) {
     Parameters copy = parameters;
     check(fields(copy));
+    check_structure(input, parameters);
     Result result;
     result.target = choose_target(input, parameters, result.notes);
     const int threads = resolve_threads(context);
@@ -414,13 +543,17 @@ Result run(Input input, const Parameters& parameters, const Context& context) {
     result.independent_energy = work.independent_energy(result.target.codes);
     result.target_gaps =
         std::count(result.target.residues.begin(), result.target.residues.end(), Target::kNone);
-    add_singles(work, result);
-    add_positions(result);
+    if (input.structure != nullptr)
+        result.burial = find_burial(input, parameters, result.target, context, result.notes);
+    const Weights weights = weights_of(work, result);
+    add_singles(work, weights, result);
+    add_positions(weights, result);
     const EffectRanks ranks = rank_singles(result);
     add_logo(work, result);
     if (input.table != nullptr) {
-        const MutantPredictor predictor{work.model, work.alphabet, result.target, work.independent,
-                                        ranks};
+        const MutantPredictor predictor{work.model,       work.alphabet, result.target,
+                                        work.independent, ranks,         weights.conservation,
+                                        weights.burial};
         result.listed = predict_rows(predictor, *input.table, threads);
         result.correlations = correlations(*input.table, result.listed);
     }

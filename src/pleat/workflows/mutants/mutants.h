@@ -13,6 +13,7 @@
 #include "pleat/core/fields.h"
 #include "pleat/core/notes.h"
 #include "pleat/couplings/files/model_file.h"
+#include "pleat/workflows/mutants/burial.h"
 #include "pleat/workflows/mutants/energies.h"
 #include "pleat/workflows/mutants/mutant_table.h"
 #include "pleat/workflows/mutants/sequence_file.h"
@@ -27,7 +28,9 @@ struct Parameters {
     std::optional<std::int64_t> first_number;  ///< of the target; not set: see first_numbers()
     std::string doubles;  ///< residues whose double mutants are computed: "20-45,50", "all"; empty:
                           ///< none
-    bool align = false;   ///< sequences that are not aligned are aligned to the family's profile
+    Surroundings accessibility = Surroundings::chain;  ///< what covers residues of a structure
+    std::string parts;   ///< of a complex: see couplings::parse_parts(); empty: one chain
+    bool align = false;  ///< sequences that are not aligned are aligned to the family's profile
 };
 std::vector<Field> fields(Parameters& parameters);
 
@@ -37,6 +40,7 @@ struct Input {
     std::optional<NamedSequence> target = {};  ///< instead of the model's reference row
     const MutantTable* table = nullptr;
     const SequenceFile* sequences = nullptr;
+    const TargetStructure* structure = nullptr;
 };
 
 /// A single mutant. Effects are E(mutant) - E(target): negative ones are harmful.
@@ -51,6 +55,8 @@ struct Single {
     double percentile = 0;  ///< of the effect among all single mutants, equal ones in the middle
     double z = 0;           ///< (effect - median) / (1.4826 median absolute deviation) among them
     double independent_percentile = 0, independent_z = 0;
+    double conserved = 0;  ///< the effect times 1 + conservation
+    double weighted = 0;   ///< the effect times Position::burial_weight; NaN without a structure
 };
 
 /// A residue of the target that is in the model: the means over its single mutants.
@@ -59,6 +65,8 @@ struct Position {
     char wild_type = 0;
     double conservation = 0, epistatic = 0, independent = 0;
     double min_epistatic = 0, max_epistatic = 0;
+    double accessibility = 0;  ///< relative; NaN: not known
+    double burial_weight = 0;  ///< 0.25 + burial + conservation; NaN without a structure
 };
 
 /// A letter in a column: all columns of the model, all letters but the gap.
@@ -90,6 +98,8 @@ struct Listed {
     Problem problem = Problem::none;
     bool is_target = false;  ///< no letter differs from the target's
     double epistatic = 0, independent = 0, percentile = 0, z = 0;  ///< NaN with a problem
+    /// By the weights of conservation and of burial; the second NaN without a structure.
+    double conserved = 0, weighted = 0;
 };
 
 /// Spearman's rank correlation of the predictions with a column of the table. Rows of the target
@@ -97,7 +107,8 @@ struct Listed {
 struct Correlation {
     std::string name;
     Index count = 0;
-    double epistatic = 0, independent = 0;  ///< NaN: fewer than 3 rows, or all are equal
+    /// NaN: fewer than 3 rows, or all are equal.
+    double epistatic = 0, independent = 0, conserved = 0, weighted = 0;
 };
 
 struct SequenceEnergy {
@@ -132,7 +143,8 @@ struct Result {
     std::vector<SequenceEnergy> sequences;
     bool sequences_are_aligned = false;  ///< by --align
     Doubles doubles;
-    Notes notes;  ///< what a person should know
+    std::optional<Burial> burial;  ///< of the structure
+    Notes notes;                   ///< what a person should know
 
     /// The number of table rows, or sequences, with this problem.
     Index listed_with(Problem problem) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "pleat/core/files/output_file.h"
@@ -36,7 +37,9 @@ std::vector<RecordField> single_fields() {
             record_field("percentile", &Single::percentile, fixed(2)),
             record_field("z", &Single::z, fixed(3)),
             record_field("independent_percentile", &Single::independent_percentile, fixed(2)),
-            record_field("independent_z", &Single::independent_z, fixed(3))};
+            record_field("independent_z", &Single::independent_z, fixed(3)),
+            record_field("conserved", &Single::conserved, fixed(5, "prediction_conservation")),
+            record_field("weighted", &Single::weighted, fixed(5, "prediction_weighted"))};
 }
 
 std::vector<RecordField> position_fields() {
@@ -47,7 +50,9 @@ std::vector<RecordField> position_fields() {
             record_field("epistatic", &Position::epistatic, fixed(5, "mean_epistatic")),
             record_field("independent", &Position::independent, fixed(5, "mean_independent")),
             record_field("min_epistatic", &Position::min_epistatic, fixed()),
-            record_field("max_epistatic", &Position::max_epistatic, fixed())};
+            record_field("max_epistatic", &Position::max_epistatic, fixed()),
+            record_field("accessibility", &Position::accessibility, fixed(4)),
+            record_field("burial_weight", &Position::burial_weight, fixed(4))};
 }
 
 std::vector<RecordField> logo_fields() {
@@ -62,7 +67,10 @@ std::vector<RecordField> logo_fields() {
 std::vector<RecordField> listed_fields() {
     return {record_field("epistatic", &Listed::epistatic),
             record_field("independent", &Listed::independent),
-            record_field("percentile", &Listed::percentile), record_field("z", &Listed::z)};
+            record_field("percentile", &Listed::percentile),
+            record_field("z", &Listed::z),
+            record_field("conserved", &Listed::conserved),
+            record_field("weighted", &Listed::weighted)};
 }
 
 std::vector<RecordField> sequence_fields() {
@@ -97,10 +105,10 @@ std::vector<std::string> problem_names(const Records& records) {
 void append_listed(const MutantRow& row, const Listed& listed, char separator, std::string& text) {
     text += row.text;
     if (!row.is_blank) {
-        const std::pair<double, int> cells[] = {{listed.epistatic, kDecimals},
-                                                {listed.independent, kDecimals},
-                                                {listed.percentile, 2},
-                                                {listed.z, 3}};
+        const std::pair<double, int> cells[] = {
+            {listed.epistatic, kDecimals}, {listed.independent, kDecimals},
+            {listed.percentile, 2},        {listed.z, 3},
+            {listed.conserved, kDecimals}, {listed.weighted, kDecimals}};
         for (const auto& [value, digits] : cells) {
             text += separator;
             append_cell(text, value, fixed(digits));
@@ -123,7 +131,9 @@ void write_correlations(const std::filesystem::path& path,
                               [&](std::size_t row) { return table_cell(correlations[row].name); }),
                  table_column("count", [&](std::size_t row) { return correlations[row].count; }),
                  number("spearman_epistatic", &Correlation::epistatic),
-                 number("spearman_independent", &Correlation::independent)});
+                 number("spearman_independent", &Correlation::independent),
+                 number("spearman_conservation", &Correlation::conserved),
+                 number("spearman_weighted", &Correlation::weighted)});
 }
 
 /// The numbers and letters of the residues of Result::doubles.
@@ -163,6 +173,28 @@ ResultColumns facts(const Result& result, const couplings::ModelDescription& abo
     for (const Correlation& one : result.correlations)
         all.push_back(fact(fmt::format("spearman {}", one.name), one.epistatic,
                            "rank correlation with this column"));
+    if (!result.correlations.empty()) {
+        const Correlation& first = result.correlations.front();
+        all.push_back(fact("measure", first.name, "the first column of numbers of --mutants"));
+        all.push_back(fact("spearman_epistatic", first.epistatic, "rank correlations with it"));
+        all.push_back(fact("spearman_independent", first.independent, "the same"));
+        all.push_back(fact("spearman_conservation", first.conserved, "the same"));
+        if (result.burial)
+            all.push_back(fact("spearman_weighted", first.weighted, "the same, with a structure"));
+    }
+    if (result.burial) {
+        for (const Correlation& one : result.correlations)
+            all.push_back(fact(fmt::format("spearman weighted {}", one.name), one.weighted,
+                               "the same of the weighted effects"));
+        const Index known =
+            std::count_if(result.positions.begin(), result.positions.end(),
+                          [](const Position& p) { return !std::isnan(p.accessibility); });
+        all.push_back(fact("structure_chain", result.burial->chain, "of --structure"));
+        all.push_back(fact("structure_identity", result.burial->identity, "to the target"));
+        all.push_back(fact("residues with accessibility", known, "in the model's columns"));
+        all.push_back(fact("residues without accessibility", std::ssize(result.positions) - known,
+                           "these take the mean burial"));
+    }
     if (!result.sequences.empty())
         all.push_back(fact("sequences", std::ssize(result.sequences), "of --sequences"));
     if (!result.doubles.columns.empty())
@@ -174,8 +206,9 @@ ResultColumns facts(const Result& result, const couplings::ModelDescription& abo
 }  // namespace
 
 std::vector<std::string> added_column_names(const MutantTable& table) {
-    std::vector<std::string> names = {"prediction_epistatic", "prediction_independent",
-                                      "prediction_percentile", "prediction_z",
+    std::vector<std::string> names = {"prediction_epistatic",    "prediction_independent",
+                                      "prediction_percentile",   "prediction_z",
+                                      "prediction_conservation", "prediction_weighted",
                                       "prediction_problem"};
     for (std::string& name : names)
         while (std::find(table.names.begin(), table.names.end(), name) != table.names.end())
@@ -208,14 +241,19 @@ ResultColumns columns(const Result& result, const couplings::ModelDescription& a
         {"singles",
          "records [mutant] (pos, column, wt, subs, frequency, conservation, epistatic, "
          "couplings, fields, independent, percentile, z, independent_percentile, "
-         "independent_z) of all single mutants: pos is the residue's number, column that of "
+         "independent_z, conserved, weighted) of all single mutants: pos is the residue's number, "
+         "column that of "
          "the source from 0; couplings and fields are the parts of epistatic in the "
-         "zero-sum gauge; percentile and z place it among all single mutants",
+         "zero-sum gauge; percentile and z place it among all single mutants; conserved and "
+         "weighted are the effect times the weights of conservation, and of burial and "
+         "conservation (NaN without a structure)",
          {result.singles, single_fields()},
          "singles.tsv"},
         {"positions",
          "records [residue] (pos, column, wt, conservation, epistatic, independent, "
-         "min_epistatic, max_epistatic), means over the single mutants",
+         "min_epistatic, max_epistatic, accessibility, burial_weight), means over the single "
+         "mutants; accessibility is relative, NaN where it is not known",
+
          {result.positions, position_fields()},
          "positions.tsv"},
         {"logo",
@@ -224,8 +262,8 @@ ResultColumns columns(const Result& result, const couplings::ModelDescription& a
          {result.logo, logo_fields()},
          "logo.tsv"},
         {"listed",
-         "records [row] (epistatic, independent, percentile, z) of `mutants`, in its "
-         "order; NaN: none",
+         "records [row] (epistatic, independent, percentile, z, conserved, weighted) of "
+         "`mutants`, in its order; NaN: none",
          {result.listed, listed_fields()}},
         {"problems", "list of str [row], why there is none; else ''", problem_names(result.listed)},
         {"listed_text",
@@ -233,8 +271,9 @@ ResultColumns columns(const Result& result, const couplings::ModelDescription& a
          "program's listed.csv; '' without",
          ColumnValue::kept("str")},
         {"correlations",
-         "dict of each column of numbers: (rows, Spearman with epistatic, with independent)",
-         ColumnValue::kept("dict[str, tuple[int, float, float]]")},
+         "dict of each column of numbers: (rows, Spearman with epistatic, with independent, with "
+         "conserved, with weighted)",
+         ColumnValue::kept("dict[str, tuple[int, float, float, float, float]]")},
         {"sequences",
          "records [sequence] (energy, couplings, fields, independent, effect, "
          "independent_effect, residues, gaps, inserted, coverage)",

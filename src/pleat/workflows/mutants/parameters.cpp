@@ -15,6 +15,10 @@ std::vector<Field> fields(Parameters& p) {
              .help = "Write the epistasis of all double mutants of these residues: ranges of the "
                      "target's numbers, such as 20-45,50, or all",
              .value_name = "RESIDUES"},
+            {.name = "accessibility",
+             .target = &p.accessibility,
+             .help = "What covers the residues of --structure: chain, the atoms of the target's "
+                     "chain alone, or all, those of all chains, nucleic acids and ligands"},
             {.name = "align",
              .target = &p.align,
              .help = "Align the sequences to the family's profile if they are not aligned. The "

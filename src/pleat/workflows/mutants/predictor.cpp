@@ -60,7 +60,16 @@ bool is_wild_type(std::string_view text) {
     for (const char c : text)
         if (c != '_' && c != '-')
             lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return lower.empty() || lower == "wt" || lower == "wild" || lower == "wildtype";
+    return lower.empty() || lower == "wt" || lower == "sy" || lower == "wild" ||
+           lower == "wildtype";
+}
+
+/// Whether a text is the sequence of a mutant: letters alone, and more than a word has.
+bool is_sequence(std::string_view text) {
+    constexpr std::size_t kShortest = 10;
+    return text.size() >= kShortest && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+               return std::isalpha(c) != 0;
+           });
 }
 
 /// The letter of a three-letter code in HGVS ("Ala"; "Ter": '*'); 0 for others.
@@ -100,7 +109,9 @@ bool parse_substitution(std::string_view given, Substitution& out) {
            std::isdigit(static_cast<unsigned char>(out.letter)) == 0;
 }
 
-Listed without_prediction(Problem problem) { return {problem, false, kNone, kNone, kNone, kNone}; }
+Listed without_prediction(Problem problem) {
+    return {problem, false, kNone, kNone, kNone, kNone, kNone, kNone};
+}
 
 /// A substitution in columns and codes.
 struct Change {
@@ -115,14 +126,24 @@ Listed sum_of(const MutantPredictor& p, const std::vector<Change>& changes) {
         for (std::size_t m = 0; m < n; ++m)
             p.model.prefetch(changes[m].column, changes[m].from, changes[m].to, changes[n].column,
                              changes[n].from, changes[n].to);
+    const bool has_burial = !p.burial_weights.empty();
+    listed.weighted = has_burial ? 0 : kNone;
+    /// Adds an effect in column i, or the epistasis of columns i and j.
+    const auto add = [&](double effect, Index i, Index j) {
+        const auto weight = [&](std::span<const double> of) { return 0.5 * (of[i] + of[j]); };
+        listed.epistatic += effect;
+        listed.conserved += weight(p.conservation_weights) * effect;
+        if (has_burial) listed.weighted += weight(p.burial_weights) * effect;
+    };
     for (std::size_t n = 0; n < changes.size(); ++n) {
         const Change& change = changes[n];
-        listed.epistatic += p.model.singles().full(change.column, change.to);
+        add(p.model.singles().full(change.column, change.to), change.column, change.column);
         listed.independent +=
             p.independent(change.column, change.to) - p.independent(change.column, change.from);
         for (std::size_t m = 0; m < n; ++m)
-            listed.epistatic += p.model.epistasis(changes[m].column, changes[m].from, changes[m].to,
-                                                  change.column, change.from, change.to);
+            add(p.model.epistasis(changes[m].column, changes[m].from, changes[m].to, change.column,
+                                  change.from, change.to),
+                changes[m].column, change.column);
     }
     listed.is_target = std::all_of(changes.begin(), changes.end(),
                                    [](const Change& change) { return change.from == change.to; });
@@ -309,6 +330,8 @@ std::vector<Listed> predict_rows(const MutantPredictor& predictor, const MutantT
                 out = predictor.predict_sequence(row.sequence);
             else if (parse_mutant(row.mutant, substitutions))
                 out = predictor.predict(substitutions);
+            else if (is_sequence(row.mutant))
+                out = predictor.predict_sequence(row.mutant);
             else
                 out = without_prediction(Problem::not_a_mutant);
         }
@@ -317,14 +340,21 @@ std::vector<Listed> predict_rows(const MutantPredictor& predictor, const MutantT
 }
 
 std::vector<Correlation> correlations(const MutantTable& table, const std::vector<Listed>& listed) {
-    std::vector<double> epistatic, independent;
-    for (const Listed& one : listed) {
-        epistatic.push_back(one.is_target ? kNone : one.epistatic);
-        independent.push_back(one.is_target ? kNone : one.independent);
-    }
+    const auto predictions = [&](double Listed::*prediction) {
+        std::vector<double> values;
+        for (const Listed& one : listed) values.push_back(one.is_target ? kNone : one.*prediction);
+        return values;
+    };
+    const std::vector<double> epistatic = predictions(&Listed::epistatic),
+                              independent = predictions(&Listed::independent),
+                              conserved = predictions(&Listed::conserved),
+                              weighted = predictions(&Listed::weighted);
     std::vector<Correlation> found;
     for (std::size_t n = 0; n < table.numbers.size(); ++n) {
         Correlation one{.name = table.number_names[n]};
+        Index none = 0;
+        one.conserved = rank_correlation(conserved, table.numbers[n], none);
+        one.weighted = rank_correlation(weighted, table.numbers[n], none);
         one.epistatic = rank_correlation(epistatic, table.numbers[n], one.count);
         one.independent = rank_correlation(independent, table.numbers[n], one.count);
         found.push_back(one);

@@ -2,6 +2,7 @@
 // and the ranks of effects.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +54,8 @@ struct MutantPredictor {
     const Target& target;
     const Array<double, 2>& independent;  ///< fields, [column, letter without the gap]
     const EffectRanks& ranks;             ///< of the effects of single mutants
+    /// [column]: weights of conservation and of burial; the second is empty without a structure.
+    std::span<const double> conservation_weights, burial_weights;
 
     /// A mutant by its substitutions, or by its whole sequence.
     Listed predict(const std::vector<Substitution>& substitutions) const;

@@ -27,6 +27,7 @@ std::string convergence_text(const Result& result) {
     json["min_effective_size"] = Convergence::kMinSize;
     json["domains"] = result.domains;
     json["linkers"] = result.linkers;
+    if (!result.symmetry.empty()) json["symmetry"] = result.symmetry;
     if (!result.built.empty()) json["built"] = result.built;
     for (const Quantity& quantity : result.quantities)
         json["quantities"].push_back(
@@ -85,6 +86,8 @@ std::string convergence_remark(const Result& result) {
         text += fmt::format("{}ln of the evidence has an error of {:.2f} (converged: at most {})",
                             text.empty() ? "not converged: " : ", ", result.evidence->error,
                             ModelEvidence::kMaxError);
+    if (result.mode == Mode::fit && !text.empty())
+        text += "; more --frames, then more --moves, bring it nearer";
     return text;
 }
 
@@ -186,7 +189,9 @@ ResultColumns columns(const Result& result) {
         fact("frames", std::ssize(result.chain), "number of frames"),
         fact("atoms", result.frames.topology ? result.frames.topology->atom_count() : 0,
              "of a frame"),
-        {"angles", "how many angles change", result.hinges, "results"},
+        {"angles", "how many angles change independently", result.hinges, "results"},
+        {"symmetry", "str, such as 'c2'; None without it",
+         ColumnValue(result.symmetry).or_none(!result.symmetry.empty()), "results"},
         fact("built_residues",
              ColumnValue(result.built_residues).or_none(result.built_residues > 0),
              "residues that --sequence added"),

@@ -39,6 +39,11 @@ std::vector<Field> fields(Parameters& p) {
          .help = "Rigid domains that move as one, such as A:1-200,B:1-180; '/' separates "
                  "groups",
          .value_name = "RESIDUES"},
+        {.name = "symmetry",
+         .target = &p.symmetry,
+         .help = "Symmetry of an oligomer of equal chains, c2 to c12 (or p2 to p12): the others "
+                 "are copies of the first about an axis, with the same linkers and angles",
+         .value_name = "SYMMETRY"},
         {.name = "mode",
          .target = &p.mode,
          .help =

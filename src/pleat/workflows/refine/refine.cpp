@@ -29,6 +29,7 @@ std::string problem_of(const RunSetup& setup, const CurveInput& curve, const Par
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
     hash.field(setup.found_options);
+    if (setup.model.copies > 1) hash.field(static_cast<std::int64_t>(setup.model.copies));
     if (setup.built_residues > 0)
         for (const Topology::Residue& residue : heavy.topology->residues) hash.field(residue.name);
     for (const Index number : {setup.pool.chains, setup.pool.moves, setup.pool.kept,
@@ -314,7 +315,8 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
                context, result);
     for (const Domain& domain : model.domains) result.domains.push_back(domain.name);
     result.linkers = model.linkers;
-    result.hinges = model.hinge_count();
+    result.hinges = model.angle_count();
+    if (model.copies > 1) result.symmetry = fmt::format("c{}", model.copies);
     constexpr const char* kNames[kMoveKinds] = {"pivot", "redraw", "crankshaft", "distance"};
     for (std::size_t kind = 0; kind < kMoveKinds; ++kind)
         result.moves.push_back({kNames[kind], counts.proposed[kind], counts.accepted[kind]});

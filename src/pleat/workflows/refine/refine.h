@@ -41,6 +41,7 @@ struct Parameters {
     /// FASTA with the sequences of chains; residues that the structure lacks are built as linkers.
     std::string sequence;
     std::string group;  ///< "A:1-200,B:1-180": rigid domains that move as one; "/" between groups
+    std::string symmetry;  ///< "c2": chains that are copies about one axis; see symmetry_order()
     Mode mode = Mode::automatic;
     std::optional<std::int64_t> frames;  ///< not set: 10000; fit: 1000
     /// Chains of a pool, 16; fit: groups of starts, whose descendants are compared, 64.
@@ -137,7 +138,8 @@ struct Result {
     Index built_residues = 0;        ///< in them
     std::string found_options;       ///< `--linkers ... --group ...` that --pae found; else empty
     std::vector<MoveShare> moves;
-    Index hinges = 0;  ///< angles that change
+    Index hinges = 0;      ///< angles that change independently
+    std::string symmetry;  ///< "c2"; empty if there is none
     Notes notes;
 
     bool is_converged() const;

@@ -16,6 +16,7 @@
 #include "pleat/saxs/fit/fit.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/workflows/refine/chain/predicted_domains.h"
+#include "pleat/workflows/refine/chain/symmetry.h"
 #include "pleat/workflows/refine/fit/curve_fit.h"
 
 namespace pleat::refine {
@@ -132,9 +133,9 @@ std::int64_t scatterers_of(const RunSize& size) { return 3 * size.residues; }
 /// Bytes per moving conformation: positions, points that may overlap, and profile sums, each also
 /// for the proposal.
 std::int64_t conformation_bytes(const RunSize& size) {
-    std::int64_t bytes = 1000 * size.angles + 500 * size.residues;
+    std::int64_t bytes = 1000 * size.hinges() + 500 * size.residues;
     if (size.grid == 0) return bytes;
-    const std::int64_t bodies = std::min<Index>(size.angles + 2, kMaxBodies);
+    const std::int64_t bodies = std::min<Index>(size.hinges() + 2, kMaxBodies);
     bytes += 2 * 8 * kChannelPairs * size.grid * bodies * (bodies + 1) / 2;
     return bytes + 100 * scatterers_of(size);
 }
@@ -156,6 +157,7 @@ double move_seconds(const RunSize& size, bool has_gpu) {
 void check_options(const Parameters& parameters, bool has_curve) {
     Parameters checked = parameters;
     check(fields(checked));
+    symmetry_order(parameters.symmetry);
     const Mode mode = mode_of(parameters);
     const auto given = [](const std::string& text) { return text.empty() ? 0 : 1; };
     const int divisions =
@@ -180,13 +182,16 @@ RunSetup set_up(const Ensemble& structure, const CurveInput& curve, const Parame
     setup.heavy = heavy_atoms(structure);
     if (setup.heavy.topology->atoms.empty() &&
         (parameters.sequence.empty() || !parameters.linkers.empty() || !parameters.rigid.empty() ||
-         !parameters.group.empty()))
+         !parameters.group.empty() || !parameters.symmetry.empty()))
         throw UsageError(
             "give a STRUCTURE; without one --sequence stands alone, whose residues are all "
-            "flexible: leave out --linkers, --rigid and --group");
+            "flexible: leave out --linkers, --rigid, --group and --symmetry");
     ChainOptions options = parameters.pae.empty() ? chain_options(parameters, *setup.heavy.topology)
                                                   : predicted_options(parameters, context, setup);
+    const Index order = symmetry_order(parameters.symmetry);
+    if (order > 1) complete_groups(*setup.heavy.topology, order, options.groups);
     if (!parameters.sequence.empty()) complete(parameters, context.seed, options, setup);
+    if (order > 1) setup.notes.push_back(make_symmetric(order, setup.heavy, options));
     setup.model = make_chain_model(setup.heavy.topology, setup.heavy.xyz, options);
     setup.notes.insert(setup.notes.end(), setup.model.notes.begin(), setup.model.notes.end());
     setup.mode = mode_of(parameters);
@@ -205,7 +210,8 @@ RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
                  .atoms = model.atom_count(),
                  .residues = static_cast<Index>(setup.heavy.topology->residues.size()),
                  .domains = static_cast<Index>(model.domains.size()),
-                 .angles = model.hinge_count(),
+                 .angles = model.angle_count(),
+                 .copies = model.copies,
                  .frames = setup.frames,
                  .conformations = conformations,
                  .kept = fits ? conformations : setup.pool.kept * setup.pool.chains,
@@ -235,17 +241,17 @@ Estimate estimate(const RunSize& size, const Context& context) {
     // The structure as read and its names; overlaps of atoms on each thread.
     all.host_bytes = 600 * size.all_atoms + (200 * size.atoms + (1 << 20)) * threads;
     // Angles, and once more in a checkpoint; coordinates; numbers, and their table.
-    all.host_bytes += 2 * 8 * size.kept * size.angles + 12 * size.frames * size.atoms +
+    all.host_bytes += 2 * 8 * size.kept * size.hinges() + 12 * size.frames * size.atoms +
                       40 * size.frames * columns;
     all.disk_bytes =
-        8 * size.kept * size.angles + 12 * size.frames * size.atoms + 12 * size.frames * columns;
+        8 * size.kept * size.hinges() + 12 * size.frames * size.atoms + 12 * size.frames * columns;
     // In mode fit a thread moves one conformation at a time, with a GPU 64 (divide_for_gpu()).
     constexpr Index kOfThread = 64;
     const Index moving =
         size.mode == Mode::pool
             ? size.conformations
             : std::min<Index>(size.conformations, (has_gpu ? kOfThread : 1) * threads);
-    all.host_bytes += moving * conformation_bytes(size) + 16 * size.conformations * size.angles;
+    all.host_bytes += moving * conformation_bytes(size) + 16 * size.conformations * size.hinges();
     // The covariance of the curve's points and the grid at 9 contrasts.
     all.host_bytes += 8 * 40 * size.curve_points * (size.curve_points + size.grid);
     if (has_gpu) {

@@ -46,13 +46,16 @@ struct RunSize {
     Mode mode = Mode::pool;            ///< not automatic
     Index all_atoms = 0, atoms = 0;    ///< of the structure, of frames
     Index residues = 0, domains = 0;   ///< residues that must not overlap, rigid domains
-    Index angles = 0;                  ///< that change
+    Index angles = 0;                  ///< that change independently
+    Index copies = 1;                  ///< chains that have them
     Index frames = 0;                  ///< to write
     Index conformations = 0;           ///< that move
     Index kept = 0;                    ///< conformations whose angles are kept
     double moves = 0;                  ///< of all conformations together
     Index grid = 0, curve_points = 0;  ///< of profiles of moves, and of the curve; 0: no curve
     double diameter = 0;               ///< an upper bound of the largest distance, angstrom
+
+    Index hinges() const { return angles * copies; }
 };
 
 /// Throws what run() throws before it samples.

@@ -66,6 +66,70 @@ TEST(MutantTable, RefusesBrokenTables) {
     EXPECT_EQ(told("mutant,b\n"), "x:1: expected mutants below the header, found none");
 }
 
+TEST(MutantTable, ReadsMutantsInThreeColumns) {
+    for (const char* header : {"wt_aa,position,mt_aa,EVE_scores_ASM", "wildtype,site,mutant,effect",
+                               "wildtype,site,mutation,effect", "wt,pos,subs,score"}) {
+        const MutantTable table =
+            parse_mutant_table("x", std::string(header) + "\nA,5,G,0.25\nAla,5,Cys,1\n");
+        EXPECT_EQ(table.rows[0].mutant, "A5G") << header;
+        EXPECT_EQ(table.rows[1].mutant, "Ala5Cys") << header;
+        EXPECT_EQ(table.number_names.size(), 1u) << "positions are no measurement";
+    }
+    // With a column of mutants the others are only data.
+    const MutantTable whole = parse_mutant_table("x", "mutant,pos,wt,subs\nA5G,5,A,G\n");
+    EXPECT_EQ(whole.rows[0].mutant, "A5G");
+    EXPECT_EQ(whole.number_names, (std::vector<std::string>{"pos"}));
+}
+
+TEST(Mutants, ReadsTablesOfOtherProjects) {
+    // EVcouplings, EVE, MERGE, MaveDB, ProteinGym.
+    for (const char* text :
+         {"# Reference\n#\nmutant,linear\nA5G,1\n",
+          "protein_name,mutations,ClinVar_labels\nP,A5G,0.0\n", "# dE\nvariant;y\nA5G,C6D;0.05\n",
+          "accession,hgvs_nt,hgvs_splice,hgvs_pro,score\nu#1,NA,NA,p.Ala5Gly,2\n"
+          "u#2,NA,NA,p.(=),0\nu#3,NA,NA,_sy,0\n",
+          "mutant,mutated_sequence,DMS_score,DMS_score_bin\nA5G,GCDKWYV,0.5,1\n"}) {
+        const Result result = run_table(text);
+        EXPECT_EQ(result.listed_with(Problem::none), std::ssize(result.listed)) << text;
+    }
+}
+
+TEST(Mutants, NumbersOfAModelMayHaveHoles) {
+    // As a model of plmc whose alignment has residues 5 to 8 and 11 to 14 as its columns.
+    couplings::SavedModel saved = small_model("ACDKWYVF", true, 1);
+    saved.about.sequence = "ACDKXXWYVF";
+    saved.about.numbers = {1, 2, 3, 4, 7, 8, 9, 10};
+    saved.about.first_number = 5;
+    saved.about.number_is_recorded = true;
+    const MutantTable table = parse_mutant_table("x", "mutant\nA5G\nW11A\nG9A\nF14C\n");
+    const Result result = run({.model = saved, .table = &table}, {}, {});
+    EXPECT_EQ(result.singles.back().number, 14);
+    EXPECT_EQ(result.listed[1].problem, Problem::none);
+    EXPECT_EQ(result.listed[2].problem, Problem::outside);
+    // The whole sequence fills the hole; its residues have no columns.
+    const Result whole = run({.model = saved,
+                              .target = NamedSequence{"t", "t/1-16", "MMMMACDKGGWYVFLL"},
+                              .table = &table},
+                             {}, {});
+    for (const std::size_t n : {0u, 1u, 3u})
+        EXPECT_EQ(whole.listed[n].epistatic, result.listed[n].epistatic) << n;
+    EXPECT_EQ(whole.listed[2].problem, Problem::outside);
+}
+
+TEST(Mutants, TakesSequencesInPlaceOfMutants) {
+    const std::string row = "ACDKWYVACDEF";
+    const MutantTable table = parse_mutant_table(
+        "x", "mutant,y\nGCDKWYVACDEF,1\nACDKWYVACDEF,2\nACDKWYVACDE,3\nGCDRWYVACDEF,4\n");
+    const Result result = run({.model = small_model(row, true, 1), .table = &table}, {}, {});
+    const MutantTable same = parse_mutant_table("x", "mutant,y\nA5G,1\nwt,2\n1,3\nA5G:K8R,4\n");
+    const Result other = run({.model = small_model(row, true, 1), .table = &same}, {}, {});
+    for (const std::size_t n : {0u, 1u, 3u})
+        EXPECT_EQ(result.listed[n].epistatic, other.listed[n].epistatic) << n;
+    EXPECT_EQ(result.listed[2].problem, Problem::other_length);
+    EXPECT_NE(result.notes.back().text.find("1 of 4 mutants are sequences of another length"),
+              std::string::npos);
+}
+
 TEST(MutantTable, IsToldFromAListOfInputs) {
     EXPECT_TRUE(is_mutant_table("mutant,score\nA5G,1\n"));
     EXPECT_TRUE(is_mutant_table("mutated_sequence\tscore\n"));
@@ -272,10 +336,10 @@ TEST(Mutants, KeepsTheTextOfATable) {
     };
     drop(
         ",prediction_epistatic,prediction_independent,prediction_percentile,prediction_z,"
-        "prediction_problem");
+        "prediction_conservation,prediction_weighted,prediction_problem");
     for (const Listed& one : result.listed)
-        drop(fmt::format(",{:.5f},{:.5f},{:.2f},{:.3f},", one.epistatic, one.independent,
-                         one.percentile, one.z));
+        drop(fmt::format(",{:.5f},{:.5f},{:.2f},{:.3f},{:.5f},NA,", one.epistatic, one.independent,
+                         one.percentile, one.z, one.conserved));
     EXPECT_EQ(rest, text);
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "pleat/bio/alignment/filter.h"
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/files/text.h"
@@ -45,11 +46,12 @@ std::vector<double> numbers(const std::vector<std::string>& cells) {
 std::filesystem::path shared_mutants() { return test::shared_folder() / "data/mutants"; }
 
 /// A fit with the default options and all that goes with it, as the program makes it.
-couplings::SavedModel fit(const std::filesystem::path& path) {
-    const Alignment alignment =
+couplings::SavedModel fit(const std::filesystem::path& path, double min_coverage = 0) {
+    const Alignment source =
         read_alignment(path, {.format = {}, .alphabet = {}, .keep_full_rows = true});
+    const Alignment alignment = filter(source, {1.0, min_coverage});
     couplings::Result result = couplings::run(alignment, {}, {});
-    const ReferenceRow reference = make_reference_row(alignment, 0);
+    const ReferenceRow reference = make_reference_row(source, 0);
     return {std::move(result.model), couplings::describe(alignment, result.weights, reference)};
 }
 
@@ -87,15 +89,17 @@ struct Scan {
     const char* table;
     const char* measure;  ///< column of the table
     bool has_target;      ///< the residues are not those of the row: see ../shared/design
-    Index first = 0;      ///< number of the first residue in the columns
-    Index compared = 0;   ///< mutants with a measure
-    double independent = 0;
+    const char* structure;
+    Index first = 0;     ///< number of the first residue in the columns
+    Index compared = 0;  ///< mutants with a measure
+    double independent = 0, weighted = 0;
 };
 
-constexpr Scan kScans[] = {{"PABP", "PF00076_PABP_YEAST_126-200.a2m.gz",
-                            "PABP_YEAST_Fields2013-singles.csv", "log", false, 128, 1107, 0.439},
-                           {"PDZ3", "PF00595_DLG4_RAT_313-391.fasta.gz",
-                            "DLG4_RAT_Ranganathan2012.csv", "CRIPT", true, 314, 1425, 0.424}};
+constexpr Scan kScans[] = {
+    {"PABP", "PF00076_PABP_YEAST_126-200.a2m.gz", "PABP_YEAST_Fields2013-singles.csv", "log", false,
+     "PABP_YEAST.pdb.gz", 128, 1107, 0.439, 0.565},
+    {"PDZ3", "PF00595_DLG4_RAT_313-391.fasta.gz", "DLG4_RAT_Ranganathan2012.csv", "CRIPT", true,
+     "DLG4_RAT.pdb.gz", 314, 1425, 0.424, 0.545}};
 
 /// The protein as the wild-type letters of a table spell it.
 NamedSequence spelled(const MutantTable& table) {
@@ -116,6 +120,11 @@ TEST(MutantsOracle, AgreesWithScansAndWithPlmc) {
         const MutantTable table = read_mutant_table(shared_mutants() / scan.table);
         Input input{.model = fit(shared_mutants() / scan.alignment), .table = &table};
         if (scan.has_target) input.target = spelled(table);
+        std::optional<TargetStructure> structure;
+        const std::filesystem::path file =
+            test::shared_folder() / "data/mutants_structure" / scan.structure;
+        if (std::filesystem::exists(file)) structure = read_target_structure(file.string());
+        input.structure = structure ? &*structure : nullptr;
         const Result result = run(std::move(input), {}, {});
         EXPECT_EQ(result.singles.front().number, scan.first);
         EXPECT_EQ(result.listed_with(Problem::other_wild_type), 0);
@@ -124,6 +133,9 @@ TEST(MutantsOracle, AgreesWithScansAndWithPlmc) {
             EXPECT_EQ(one.count, scan.compared);
             EXPECT_GE(one.epistatic, 0.535);
             EXPECT_NEAR(one.independent, scan.independent, 0.005);
+            if (structure) {
+                EXPECT_NEAR(one.weighted, scan.weighted, 0.005);
+            }
         }
         const auto oracle = read_columns(test::shared_folder() / "oracle/mutants" /
                                          (std::string(scan.name) + "_singles.tsv"));
@@ -140,6 +152,37 @@ TEST(MutantsOracle, AgreesWithScansAndWithPlmc) {
         }
         Index count = 0;
         EXPECT_GE(rank_correlation(own, plmc, count), 0.99);
+    }
+}
+
+/// A scan of ../shared/design/mutants_structure.md with its file names.
+struct WeightedScan {
+    const char *alignment, *table, *structure, *target;
+    double sign, epistatic, weighted;
+};
+
+constexpr WeightedScan kWeighted[] = {
+    {"PF00018_GRB2_HUMAN_162-207.fasta.gz", "GRB2_HUMAN_Faure_2021.csv", "GRB2_HUMAN.pdb.gz",
+     "GRB2_HUMAN.target.fasta", 1, 0.619, 0.624},
+    {"MBD11_6acv.fasta.gz", "MBD11_6acv.csv", "MBD11_6acv.pdb.gz", nullptr, -1, 0.696, 0.780},
+    {"DYR_ECOLI_1-159.a2m.gz", "DYR_ECOLI_Thompson_plusLon_2019.csv", "DYR_ECOLI.pdb.gz", nullptr,
+     1, 0.433, 0.461}};
+
+TEST(MutantsOracle, BurialAndConservationAgreeWithScansAsDesigned) {
+    const std::filesystem::path folder = test::shared_folder() / "data/mutants_structure";
+    if (!std::filesystem::exists(folder))
+        GTEST_SKIP() << "without " << folder.string() << " no scan is compared";
+    for (const WeightedScan& scan : kWeighted) {
+        SCOPED_TRACE(scan.table);
+        const MutantTable table = read_mutant_table(folder / scan.table);
+        const TargetStructure structure = read_target_structure((folder / scan.structure).string());
+        Input input{
+            .model = fit(folder / scan.alignment, 0.5), .table = &table, .structure = &structure};
+        if (scan.target != nullptr)
+            input.target = only_sequence(read_sequences(folder / scan.target));
+        const Correlation found = run(std::move(input), {}, {}).correlations.front();
+        EXPECT_NEAR(scan.sign * found.epistatic, scan.epistatic, 0.005);
+        EXPECT_NEAR(scan.sign * found.weighted, scan.weighted, 0.005);
     }
 }
 

@@ -440,6 +440,21 @@ void add_residues(ChainModel& model, const PieceGraph& graph, const Tree& tree,
     }
 }
 
+/// Hinges of the other copies have the angles of the first. Its residues come first, and those of
+/// all copies are in the same order.
+void repeat_angles(ChainModel& model, Index copies) {
+    const std::size_t own = model.residues.size() / static_cast<std::size_t>(copies);
+    model.copies = copies;
+    model.own_residues = static_cast<Index>(own);
+    if (copies == 1) return;
+    model.source_hinge.resize(model.hinges.size());
+    for (std::size_t n = 0; n < model.residues.size(); ++n)
+        for (const auto hinge :
+             {&LinkerResidue::phi_hinge, &LinkerResidue::bend_hinge, &LinkerResidue::psi_hinge})
+            if (const Index copy = model.residues[n].*hinge; copy >= 0)
+                model.source_hinge[copy] = model.residues[n % own].*hinge;
+}
+
 /// Names domains such as "A:1-288" by the rigid residues of a piece.
 void add_domains(ChainModel& model, const Molecules& molecules) {
     struct Found {
@@ -524,6 +539,7 @@ ChainModel make_chain_model(std::shared_ptr<const Topology> topology, View<const
     for (const Index piece : graph.piece_of) model.piece_of.push_back(tree.number[piece]);
     add_hinges(model, graph, tree);
     add_residues(model, graph, tree, molecules);
+    repeat_angles(model, options.copies);
     add_domains(model, molecules);
     add_points(model, molecules);
     for (const ResidueRange& range : options.linkers) model.linkers.push_back(range.text());
@@ -540,17 +556,19 @@ Conformation::Conformation(const ChainModel& model)
 
 void Conformation::set_angles(const std::vector<double>& angles) {
     const bool is_first = angles_.size() != angles.size();
+    angles_.resize(angles.size());
     moved_.assign(pieces_.size(), 0);
     for (std::size_t n = 0; n < angles.size(); ++n) {
         const Hinge& hinge = model_->hinges[n];
         const auto parent = static_cast<std::size_t>(hinge.parent);
-        const bool turns = is_first || angles[n] != angles_[n];
-        if (turns) hinge_rotations_[n] = rotation_about(hinge.origin, hinge.axis, angles[n]);
+        const double angle = angles[model_->copies > 1 ? model_->source_hinge[n] : n];
+        const bool turns = is_first || angle != angles_[n];
+        angles_[n] = angle;
+        if (turns) hinge_rotations_[n] = rotation_about(hinge.origin, hinge.axis, angle);
         if (!turns && moved_[parent] == 0) continue;
         moved_[n + 1] = 1;
         pieces_[n + 1] = pieces_[parent] * hinge_rotations_[n];
     }
-    angles_ = angles;
 }
 
 Vector Conformation::atom(Index index) const {

@@ -21,6 +21,7 @@ struct ChainOptions {
     std::vector<std::vector<ResidueRange>> groups = {};  ///< rigid domains that move as one
     /// [atom]: as CompletedStructure has them; empty if no residues were missing.
     std::vector<Index> units = {};
+    Index copies = 1;  ///< chains with linkers that have the same angles; see make_symmetric()
 };
 
 /// The angle that a hinge changes: phi, the angle N-CA-C, or psi.
@@ -71,6 +72,10 @@ struct ChainModel {
     std::vector<Hinge> hinges;       ///< [piece - 1]
     std::vector<Index> subtree_end;  ///< [piece]
     std::vector<LinkerResidue> residues;
+    Index copies = 1;        ///< chains with linkers that have the same angles
+    Index own_residues = 0;  ///< of `residues`, the first: those of the first copy
+    /// [hinge]: that of the first copy whose angle it has; empty if there is one copy.
+    std::vector<Index> source_hinge;
     std::vector<Domain> domains;
     std::vector<ClashPoint> points;
     std::vector<std::string> linkers;  ///< "A:289-301"
@@ -79,6 +84,10 @@ struct ChainModel {
     Index piece_count() const { return static_cast<Index>(subtree_end.size()); }
     Index hinge_count() const { return static_cast<Index>(hinges.size()); }
     Index atom_count() const { return static_cast<Index>(start.size()); }
+    /// Angles that change independently.
+    Index angle_count() const { return hinge_count() / copies; }
+    /// Whether a hinge has the angle of that of the first copy.
+    bool is_repeated(Index hinge) const { return copies > 1 && source_hinge[hinge] != hinge; }
 };
 
 /// `xyz` [axis, atom], angstrom. Throws InputError as mark_linkers() and make_pieces() do.
@@ -90,8 +99,8 @@ class Conformation {
 public:
     explicit Conformation(const ChainModel& model);
 
-    /// The start structure turned by `angles` [hinge], radians. Everything is computed from the
-    /// angles, so errors do not add up over moves.
+    /// The start structure turned by `angles` [hinge], radians, of which those of the first copy
+    /// count. Everything is computed from the angles, so errors do not add up over moves.
     void set_angles(const std::vector<double>& angles);
     const std::vector<double>& angles() const { return angles_; }
     const Transform& piece(Index number) const { return pieces_[number]; }

@@ -25,7 +25,7 @@ namespace {
 /// copy to the host.
 std::vector<std::int32_t> divide_into_bodies(const std::vector<Index>& piece_of, Index pieces,
                                              bool is_gpu) {
-    constexpr Index kMinScatterers = 16;
+    constexpr Index kMinScatterers = 24;
     const Index wanted =
         std::max<Index>(static_cast<Index>(piece_of.size()) / (is_gpu ? 8 : 64), kMinScatterers);
     std::vector<Index> counts(static_cast<std::size_t>(pieces));

@@ -39,7 +39,7 @@ bool turns(const ChainModel& model, Index hinge, const Domain& domain) {
 
 Moves::Moves(const ChainModel& model, const Prior& prior, BendSpring spring)
     : model_(&model), prior_(&prior), spring_(spring), residue_of_(model.hinges.size(), -1) {
-    const auto count = static_cast<Index>(model.residues.size());
+    const Index count = model.own_residues;
     for (Index n = 0; n < count; ++n) {
         const LinkerResidue& residue = model.residues[n];
         for (const Index hinge : {residue.phi_hinge, residue.bend_hinge, residue.psi_hinge})
@@ -71,6 +71,9 @@ void Moves::add_path(Index first, Index last) {
     // From the first domain up the tree, then down to the last.
     for (Index hinge = model_->hinge_count(); hinge-- > 0;) add(hinge, one, other);
     for (Index hinge = 0; hinge < model_->hinge_count(); ++hinge) add(hinge, other, one);
+    if (std::any_of(path.hinges.begin(), path.hinges.end(),
+                    [&](Index hinge) { return model_->is_repeated(hinge); }))
+        return;
     std::erase_if(path.hinges,
                   [&](Index hinge) { return model_->hinges[hinge].kind == HingeKind::bend; });
     if (static_cast<Index>(path.hinges.size()) >= kTurning[0])
@@ -108,7 +111,7 @@ MoveProposal Moves::redraw(const Conformation& from, Random& random) const {
     // The proposal's density is the prior's, so their ratio is 1. Which residues are drawn does not
     // depend on the conformation.
     MoveProposal proposal{.angles = from.angles()};
-    const auto count = static_cast<Index>(model_->residues.size());
+    const Index count = model_->own_residues;
     const Index first = random.below(count), residues = 1 + random.below(kMaxRedrawn);
     for (Index n = first; n < std::min(count, first + residues); ++n) {
         if (model_->residues[n].linker != model_->residues[first].linker) break;
@@ -193,14 +196,15 @@ MoveProposal Moves::distance(const Conformation& from, double width, Random& ran
 
 std::vector<double> Moves::draw_all(Random& random) const {
     std::vector<double> angles(model_->hinges.size());
-    for (std::size_t n = 0; n < model_->residues.size(); ++n)
-        set_phi_psi(static_cast<Index>(n), prior_->draw(static_cast<Index>(n), random), angles);
+    for (Index n = 0; n < model_->own_residues; ++n)
+        set_phi_psi(n, prior_->draw(n, random), angles);
     return angles;
 }
 
 std::vector<double> Moves::draw_prior(Random& random) const {
     std::vector<double> angles = draw_all(random);
-    for (const LinkerResidue& residue : model_->residues) {
+    for (Index n = 0; n < model_->own_residues; ++n) {
+        const LinkerResidue& residue = model_->residues[n];
         if (residue.bend_hinge < 0) continue;
         double bend = 0;  // density exp(-energy) sin(bend)
         do bend = residue.bend + spring_.deviation * random.normal();
@@ -217,8 +221,7 @@ double Moves::bend_energy(const Conformation& conformation, Index residue) const
 
 double Moves::log_density(const Conformation& conformation) const {
     double energy = 0;
-    for (std::size_t n = 0; n < model_->residues.size(); ++n)
-        energy += bend_energy(conformation, static_cast<Index>(n));
+    for (Index n = 0; n < model_->own_residues; ++n) energy += bend_energy(conformation, n);
     return prior_->log_density(conformation) - energy;
 }
 

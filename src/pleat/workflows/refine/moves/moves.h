@@ -32,7 +32,8 @@ struct MoveProposal {
     double log_ratio = 0;
 };
 
-/// Proposes moves of a model's linkers. README.md of this folder gives the formulas.
+/// Proposes moves of a model's linkers, those of the first copy alone: Conformation::set_angles()
+/// gives their angles to the others. README.md of this folder gives the formulas.
 class Moves {
 public:
     Moves(const ChainModel& model, const Prior& prior, BendSpring spring = {});
@@ -67,6 +68,7 @@ private:
         Index first = 0, last = 0;
         std::vector<Index> hinges;
     };
+    /// Adds the path unless it has hinges of other copies, which a move would also turn elsewhere.
     void add_path(Index first, Index last);
     void set_phi_psi(Index residue, std::pair<double, double> drawn,
                      std::vector<double>& angles) const;

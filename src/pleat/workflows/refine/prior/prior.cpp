@@ -127,10 +127,10 @@ double Prior::log_density(Index residue, double phi, double psi) const {
 
 double Prior::log_density(const Conformation& conformation) const {
     double sum = 0;
-    const std::vector<LinkerResidue>& residues = conformation.model().residues;
-    for (std::size_t n = 0; n < residues.size(); ++n)
-        sum += log_density(static_cast<Index>(n), conformation.phi(residues[n]),
-                           conformation.psi(residues[n]));
+    const ChainModel& model = conformation.model();
+    for (Index n = 0; n < model.own_residues; ++n)
+        sum += log_density(n, conformation.phi(model.residues[n]),
+                           conformation.psi(model.residues[n]));
     return sum;
 }
 

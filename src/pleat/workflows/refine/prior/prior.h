@@ -37,7 +37,7 @@ public:
 
     /// The log density at these angles in [-pi, pi), up to a constant.
     double log_density(Index residue, double phi, double psi) const;
-    /// The log density summed over all residues of a conformation.
+    /// The log density summed over the residues of a conformation, those of the first copy alone.
     double log_density(const Conformation& conformation) const;
     /// Draws (phi, psi); an angle that cannot turn is 0.
     std::pair<double, double> draw(Index residue, Random& random) const;

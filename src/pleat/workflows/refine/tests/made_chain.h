@@ -10,6 +10,7 @@
 
 #include "pleat/core/array.h"
 #include "pleat/workflows/refine/chain/chain_model.h"
+#include "pleat/workflows/refine/chain/symmetry.h"
 
 namespace pleat::refine::test {
 
@@ -81,6 +82,36 @@ inline ChainModel made_model(const std::string& letters, const std::string& link
     add_peptide(made, letters, "A");
     return make_chain_model(made.topology, made.xyz(),
                             {.linkers = parse_ranges(linkers, "--linkers")});
+}
+
+/// The turn of copy `number` of an oligomer about the z axis.
+inline Transform copy_turn(int number, int order) {
+    return rotation_about({}, {0, 0, 1}, 2 * std::numbers::pi * number / order);
+}
+
+/// Equal chains A, B, ... about the z axis.
+inline MadeChain made_oligomer(const std::string& letters, int order) {
+    MadeChain made;
+    for (int copy = 0; copy < order; ++copy) {
+        const std::size_t first = made.atoms.size();
+        add_peptide(made, letters, std::string(1, static_cast<char>('A' + copy)), -120, 130,
+                    {14, 0, 0});
+        for (std::size_t n = first; n < made.atoms.size(); ++n)
+            made.atoms[n] = copy_turn(copy, order)(made.atoms[n]);
+    }
+    return made;
+}
+
+/// The model of such an oligomer whose chains have these linkers, and this part of the core.
+inline ChainModel made_symmetric_model(const std::string& letters, const std::string& linkers,
+                                       const std::string& group, int order) {
+    const MadeChain made = made_oligomer(letters, order);
+    HeavyAtoms heavy{made.topology, made.xyz()};
+    ChainOptions options{.linkers = parse_ranges(linkers, "linkers"),
+                         .groups = {parse_ranges(group, "group")}};
+    complete_groups(*made.topology, order, options.groups);
+    make_symmetric(order, heavy, options);
+    return make_chain_model(heavy.topology, heavy.xyz, options);
 }
 
 }  // namespace pleat::refine::test

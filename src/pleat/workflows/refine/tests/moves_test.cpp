@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "pleat/workflows/refine/sampling/sampler.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
@@ -39,7 +40,9 @@ TorsionTables quadrant_tables() {
 
 std::size_t state_of(const Conformation& conformation) {
     std::size_t state = 0;
-    for (const LinkerResidue& residue : conformation.model().residues)
+    const ChainModel& model = conformation.model();
+    for (const LinkerResidue& residue :
+         std::span(model.residues).first(static_cast<std::size_t>(model.own_residues)))
         state = 4 * state + 2 * (conformation.phi(residue) >= 0 ? 1u : 0u) +
                 (conformation.psi(residue) >= 0 ? 1u : 0u);
     return state;
@@ -224,6 +227,17 @@ TEST(Moves, DistanceMovesAreBalanced) {
 
 TEST(Moves, AllKindsTogetherAreBalanced) {
     const ThreeResidues three;
+    StateTarget target;
+    const Found found = run_sampler(three, target, {0.4, 0.6, 0.3, 0.4}, 1000000, 0.5);
+    EXPECT_LT(found.worst_state, kMaxDeviation);
+    EXPECT_LT(found.bend, kMaxDeviation);
+}
+
+TEST(Moves, AllKindsTogetherAreBalancedInASymmetricDimer) {
+    const ThreeResidues three{
+        test::made_symmetric_model("AAAAAAGVAAAAAAAAA", "A:7-9", "A:10-17", 2)};
+    ASSERT_EQ(three.model.residues.size(), 6u);
+    ASSERT_TRUE(three.moves.has_distance_moves());
     StateTarget target;
     const Found found = run_sampler(three, target, {0.4, 0.6, 0.3, 0.4}, 1000000, 0.5);
     EXPECT_LT(found.worst_state, kMaxDeviation);

@@ -66,11 +66,12 @@ double chi_square_tail(double value, double freedom) {
     return std::erfc((std::cbrt(value / freedom) - 1 + c) / std::sqrt(2 * c)) / 2;
 }
 
+ChainModel five_residues() { return made_model("AAAAAAGAVPAAAAAAAA", "A:7-11"); }
+
 /// Runs redraws and pivots without any other weight, and returns for each class the p of the chi^2
 /// test of its (phi, psi), in cells of 10 degrees with at least 25 expected samples.
-std::vector<double> test_distribution(std::uint64_t seed, Index samples) {
+std::vector<double> test_distribution(const ChainModel& model, std::uint64_t seed, Index samples) {
     constexpr Index kThinning = 60;  // moves; a residue is drawn again every 8 on average
-    const ChainModel model = made_model("AAAAAAGAVPAAAAAAAA", "A:7-11");
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);
     NoTarget target;
@@ -116,9 +117,22 @@ std::vector<double> test_distribution(std::uint64_t seed, Index samples) {
 }
 
 TEST(Prior, MovesWithoutOtherWeightsSampleIt) {
-    for (const double tail : test_distribution(1, 5000)) {
+    for (const double tail : test_distribution(five_residues(), 1, 5000)) {
         EXPECT_GT(tail, 0.001);
         EXPECT_LT(tail, 0.999);
+    }
+}
+
+TEST(Prior, ASymmetricOligomerHasThatOfItsChain) {
+    const ChainModel trimer =
+        test::made_symmetric_model("AAAAAAGAVPAAAAAAAA", "A:7-11", "A:12-18", 3);
+    ASSERT_EQ(trimer.residues.size(), 15u);
+    const std::vector<double> tails = test_distribution(trimer, 1, 5000);
+    ASSERT_EQ(tails.size(), 12u);
+    for (std::size_t n = 0; n < tails.size(); ++n) {
+        EXPECT_GT(tails[n], 0.001);
+        EXPECT_LT(tails[n], 0.999);
+        EXPECT_NEAR(tails[n], tails[n % 4], 1e-3);  // rounded angles at the edge of a cell
     }
 }
 
@@ -126,7 +140,8 @@ TEST(Prior, MovesSampleItInTwentyRuns) {
     if (!test::runs_long_tests()) GTEST_SKIP() << "PLEAT_LONG_TESTS is not set";
     std::vector<double> tails;
     for (std::uint64_t seed = 1; seed <= 20; ++seed)
-        for (const double tail : test_distribution(seed, 20000)) tails.push_back(tail);
+        for (const double tail : test_distribution(five_residues(), seed, 20000))
+            tails.push_back(tail);
     std::sort(tails.begin(), tails.end());
     // Kolmogorov and Smirnov's largest distance from the uniform distribution.
     const auto count = static_cast<double>(tails.size());

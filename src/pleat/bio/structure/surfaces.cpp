@@ -1,6 +1,6 @@
 // Surfaces: a grid of cells, overlaps gathered from vectors of spheres, then compared with all
 // points.
-#include "pleat/saxs/model/surfaces.h"
+#include "pleat/bio/structure/surfaces.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,16 +8,16 @@
 #include <numbers>
 
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/cancellable_parallel.h"
+#include "pleat/core/loops/steps.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "pleat/saxs/model/surfaces.cpp"
+#define HWY_TARGET_INCLUDE "pleat/bio/structure/surfaces.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace pleat::saxs::HWY_NAMESPACE {
+namespace pleat::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::CappedTag<double, kVectorSlack>;
@@ -109,11 +109,11 @@ void compare_points(const Overlaps& overlaps, View<const double, 2> points, Poin
     }
 }
 
-}  // namespace pleat::saxs::HWY_NAMESPACE
+}  // namespace pleat::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace pleat::saxs {
+namespace pleat {
 
 namespace {
 
@@ -219,12 +219,12 @@ bool is_inside_another(const Spheres& all, std::span<const std::int32_t> order, 
 
 }  // namespace
 
-Array<double, 2> surface_points() {
+Array<double, 2> surface_points(Index count) {
     static_assert(kSurfacePoints % kVectorSlack == 0);
-    Array<double, 2> points(3, kSurfacePoints);
+    Array<double, 2> points(3, count);
     const double turn = std::numbers::pi * (3 - std::sqrt(5.0));
-    for (int k = 0; k < kSurfacePoints; ++k) {
-        const double z = 1 - (2 * k + 1.0) / kSurfacePoints, r = std::sqrt(1 - z * z);
+    for (int k = 0; k < count; ++k) {
+        const double z = 1 - (2 * k + 1.0) / static_cast<double>(count), r = std::sqrt(1 - z * z);
         points(0, k) = r * std::cos(turn * k);
         points(1, k) = r * std::sin(turn * k);
         points(2, k) = z;
@@ -248,52 +248,72 @@ Exposure exposure_of(const PointBits& exposed, View<const double, 2> points) {
     return exposure;
 }
 
-std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const double> radii,
-                                double probe, const Context& context) {
+namespace {
+
+/// Calls `keep(sphere, overlaps)` for each sphere that lies in no other one of the same centre.
+template <class Keep>
+void for_each_sphere(View<const float, 2> centres, std::span<const double> radii, double probe,
+                     const Context& context, const Keep& keep) {
     const Index count = centres.extent(1);
-    std::vector<Exposure> all(count);
-    if (count == 0) return all;
+    if (count == 0) return;
     std::vector<double> reach(radii.begin(), radii.end());
     for (double& one : reach) one += probe;
     const SphereCells cells(centres, reach);
     const Spheres spheres = spheres_in_order(cells, centres, reach);
-    const Array<double, 2> points = surface_points();
     constexpr Index kBlock = 64;
-    const auto find = [&](Index first, Index last, int) {
-        Overlaps overlaps;
-        std::array<SphereRange, 9> nine;
-        for (Index n = first; n < last; ++n) {
-            const double centre[] = {spheres.centres(0, n), spheres.centres(1, n),
-                                     spheres.centres(2, n)};
-            const CellGrid::NearCells near = cells.grid.near(centre);
-            for (std::int32_t k = 0; k < near.count(); ++k)
-                nine[k] = cells.grid.range(near, k, cells.starts.data());
-            const std::span<const SphereRange> ranges(nine.data(),
-                                                      static_cast<std::size_t>(near.count()));
-            const Index same = find_overlaps(spheres, ranges, n, overlaps);
-            if (same > 1 && is_inside_another(spheres, cells.order, n, ranges)) continue;
-            all[cells.order[n]] = exposure_of(find_exposed_points(overlaps, points), points);
-        }
-    };
-    cancellable_parallel_blocks(context, resolve_threads(context), count, kBlock, find);
+    parallel_for(
+        resolve_threads(context), (count + kBlock - 1) / kBlock, [&](Index block, int thread) {
+            // Only the caller's thread may use the progress.
+            if (thread == 0) throw_if_cancelled(context, "surfaces");
+            Overlaps overlaps;
+            std::array<SphereRange, 9> nine;
+            for (Index n = block * kBlock; n < std::min(count, (block + 1) * kBlock); ++n) {
+                const double centre[] = {spheres.centres(0, n), spheres.centres(1, n),
+                                         spheres.centres(2, n)};
+                const CellGrid::NearCells near = cells.grid.near(centre);
+                for (std::int32_t k = 0; k < near.count(); ++k)
+                    nine[k] = cells.grid.range(near, k, cells.starts.data());
+                const std::span<const SphereRange> ranges(nine.data(),
+                                                          static_cast<std::size_t>(near.count()));
+                const Index same = find_overlaps(spheres, ranges, n, overlaps);
+                if (same > 1 && is_inside_another(spheres, cells.order, n, ranges)) continue;
+                keep(cells.order[n], overlaps);
+            }
+        });
+}
+
+}  // namespace
+
+std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const double> radii,
+                                double probe, const Context& context) {
+    std::vector<Exposure> all(centres.extent(1));
+    const Array<double, 2> points = surface_points();
+    for_each_sphere(centres, radii, probe, context, [&](Index sphere, const Overlaps& overlaps) {
+        all[sphere] = exposure_of(find_exposed_points(overlaps, points), points);
+    });
     return all;
 }
 
-void SurfaceBlock::set_frame(Index frame, View<const float, 2> centres,
-                             std::span<const double> reach) const {
-    const SphereCells cells(centres, reach);
-    cell_grids[frame] = cells.grid;
-    std::ranges::copy(cells.starts, starts[frame].data);
-    CellSphere* to = spheres[frame].data;
-    for (const std::int32_t sphere : cells.order)
-        *to++ = {centres(0, sphere), centres(1, sphere), centres(2, sphere), sphere};
+std::vector<double> exposed_fractions(View<const float, 2> centres, std::span<const double> radii,
+                                      double probe, const Context& context) {
+    std::vector<double> fractions(centres.extent(1));
+    const Array<double, 2> all = surface_points(kFinePoints);
+    std::array<Array<double, 2>, kFinePoints / kSurfacePoints> parts;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        parts[part] = Array<double, 2>(3, kSurfacePoints);
+        for (Index axis = 0; axis < 3; ++axis)
+            std::copy_n(&all(axis, static_cast<Index>(part) * kSurfacePoints), kSurfacePoints,
+                        &parts[part](axis, 0));
+    }
+    for_each_sphere(centres, radii, probe, context, [&](Index sphere, const Overlaps& overlaps) {
+        int count = 0;
+        for (const Array<double, 2>& points : parts)
+            for (const std::uint32_t word : find_exposed_points(overlaps, points).words)
+                count += std::popcount(word);
+        fractions[sphere] = static_cast<double>(count) / static_cast<double>(kFinePoints);
+    });
+    return fractions;
 }
 
-Index surface_frame_bytes(Index spheres) {
-    return static_cast<Index>(sizeof(CellGrid)) +
-           spheres * static_cast<Index>(sizeof(CellSphere) + sizeof(PointBits)) +
-           (max_cells(spheres) + 1) * static_cast<Index>(sizeof(std::int32_t));
-}
-
-}  // namespace pleat::saxs
+}  // namespace pleat
 #endif
