@@ -20,7 +20,7 @@ def _axes(ax):
     return matplotlib.pyplot.subplots()[1]
 
 
-LABELS = {"rg": "Rg (angstrom)", "dmax": "Dmax (angstrom)", "chi2": "chi^2 per point", "ln_likelihood": "ln of the likelihood",
+LABELS = {"rg": "Rg (angstrom)", "dmax": "Dmax (angstrom)", "end_to_end": "end-to-end distance (angstrom)", "chi2": "chi^2 per point", "ln_likelihood": "ln of the likelihood",
           "rmsd": "RMSD from the first selected cluster (angstrom)", "contacts": "share of the contacts that are formed",
           "density": "share of frames nearby"}
 

@@ -108,6 +108,6 @@ def curve_of(data, frames, options=None, **reading):
         if given:
             raise UsageError(f"expected {' and '.join(given)} with data, found none")
         return None
-    if isinstance(data, (str, os.PathLike)) and len(frames):
+    if isinstance(data, (str, os.PathLike)) and frames.xyz.size:
         given["structure_gyration"] = _pleat.gyration_of_structure(frames.xyz[:1], frames.topology, options or {})
     return profile(data, **given)

@@ -94,13 +94,13 @@ def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q
 
 
 @engine(_pleat.refine_fields(), Refinement)
-def refine(structure, *, data=None, q_unit="auto", assume_error=None, columns="", curve="", q_min=0.0,
+def refine(structure=None, *, data=None, q_unit="auto", assume_error=None, columns="", curve="", q_min=0.0,
            profiles=False, options, how):
     """Samples conformations of rigid domains on flexible linkers, by Markov chain Monte Carlo.
 
     structure : what pleat.ensemble takes, of one frame; of a path the first frame, or all models if these
         hold different domains; a list of paths is one of domains, too, which `sequence` links. Its atoms
-        must have names; water and hydrogens are left out
+        must have names; water and hydrogens are left out. None: all residues of `sequence` are flexible
     data : what pleat.profile takes: a measured curve
     q_unit, assume_error, columns, curve, q_min : as pleat.read_profile takes them
     profiles : whether to compute profiles of the frames without data, too
@@ -111,6 +111,10 @@ def refine(structure, *, data=None, q_unit="auto", assume_error=None, columns=""
     Formulas and papers: the library's README of refine (Betancourt, J. Chem. Phys. 123:174905, 2005;
     Vehtari et al., Bayesian Analysis 16:667, 2021).
     """
+    if structure is None:
+        if not options.get("sequence"):
+            raise UsageError("give a structure, or a sequence alone")
+        structure = options["sequence"]
     paths = [structure] if isinstance(structure, (str, os.PathLike)) else structure
     if is_paths(paths):
         xyz, topology, files, origins, notes = _pleat.read_refined([os.fspath(path) for path in paths], options)

@@ -109,6 +109,16 @@ def test_missing_residues_are_built(tmp_path):
     assert len(set(found.frames.topology.residue_numbers)) == 70
 
 
+def test_a_sequence_needs_no_structure(tmp_path):
+    fasta = tmp_path / "protein.fasta"
+    fasta.write_text(">histatin_5\nDSHAKRHHGYKRKFHEKHHSHRGY\n", encoding="ascii")
+    found = refine(sequence=fasta, frames=60, chains=4, moves=20)
+    assert (found.domains, found.linkers, found.frames.xyz.shape) == ([], ["A:1-24"], (60, 216, 3))
+    assert "end_to_end" in found.table and "end_to_end" in found.convergence
+    with pytest.raises(pleat.UsageError, match="a sequence alone"):
+        pleat.refine(frames=60)
+
+
 def test_copies_of_an_oligomer_move_alike(tmp_path):
     dimer = pleat.read_ensemble(DATA / "1a8o.cif.gz", assembly="1")
     found = refine(dimer, group="A:180-220", symmetry="c2", **FEW)

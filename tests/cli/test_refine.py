@@ -12,6 +12,7 @@ from program import DATA, PROGRAM, ProgramTest, clean_environment, manifest, ple
 STRUCTURE = DATA / "1a8o.pdb.gz"
 LINKER = ("--linkers", "A:174-179")
 SEQUENCE = "MDIRQGPKEPFRDYVDRFYKTLRAEQASQEVKNWMTETLLVQNANPDCKTILKALGPGATLEEMMTACQG"  # of 151 to 220
+HISTATIN = "DSHAKRHHGYKRKFHEKHHSHRGY"
 FEW = ("--frames", 60, "--chains", 4, "--moves", 20)
 
 
@@ -269,6 +270,64 @@ class Refine(ProgramTest):
             lines = [line for line in done.stderr.decode().splitlines() if line.startswith("pleat: ")]
             self.assertEqual((done.returncode, len(lines)), (code, 1), done.stderr.decode())
             self.assertIn(text, lines[0])
+
+    def of_sequence(self, text, *options, code=0):
+        """Refines a sequence without a structure, in the folder `run`."""
+        fasta = self.folder / "protein.fasta"
+        fasta.write_text(text, encoding="ascii")
+        done = pleat("refine", "--sequence", fasta, *options, "-o", self.folder / "run", "--force")
+        self.assertEqual(done.returncode, code, done.stderr.decode())
+        return done
+
+    def test_samples_a_disordered_protein_and_fits_it(self):
+        head = f">sp|P15516|HIS3_HUMAN\n{HISTATIN}*\n"
+        done = self.of_sequence(head, *FEW, "--q-max", 0.3, "--model", "two-bead", "--profiles")
+        self.assertIn("protein.fasta: 60 frames of 216 atoms, 68 angles of linkers A:1-24\n", done.stdout.decode())
+        self.assertIn("without a structure all 24 residues of 'sp|P15516|HIS3_HUMAN' are one linker", done.stderr.decode())
+        run = self.folder / "run"
+        rows = read_table(run / "saxs" / "profile.tsv")
+        curve = self.folder / "curve.dat"
+        curve.write_text("".join(f"{row['q']} {row['intensity']} {0.02 * float(row['intensity'])}\n" for row in rows),
+                         encoding="ascii")
+        fit = ("--data", curve, "--model", "two-bead", "--seed", 2, "--cluster-cutoff", 8)
+        done = self.of_sequence(head, *FEW, *fit)
+        self.assertIn(" effective frames of 60", done.stdout.decode())
+        self.assertEqual([row["quantity"] for row in read_table(run / "ensemble.tsv")], ["rg", "end_to_end"])
+        told = json.loads((run / "convergence.json").read_text(encoding="utf-8"))
+        self.assertEqual((told["domains"], told["linkers"]), ([], ["A:1-24"]))
+        self.assertEqual(told["quantities"][1]["meaning"], "distance between CA of A:1 and of A:24")
+        inputs = [str(one) for one in manifest(run)["inputs"]]
+        self.assertEqual(sum("protein.fasta" in name for name in inputs), 1, inputs)
+        page = self.folder / "page.html"
+        self.assertEqual(pleat("report", run, "-o", page).returncode, 0)
+        self.assertIn("nd-to-end distance", page.read_text(encoding="utf-8"))
+        done = self.of_sequence(head, "--frames", 16, "--chains", 4, "--moves", 2, "--mode", "fit", "--doublings", 0, *fit,
+                                "--no-reweight", "--q-max", 0.2)
+        self.assertIn("no moves keep a distance of domains", done.stderr.decode())
+        self.assertIn("ln of the evidence", done.stdout.decode())
+        done = self.of_sequence(head, *FEW, *fit, "--estimate")
+        self.assertIn("216 atoms, 68 angles of linkers", done.stdout.decode())
+        done = pleat("refine", "--sequence", self.folder / "protein.fasta", *FEW, "--sweep", "seed=1,2", "-o", self.folder / "runs")
+        self.assertEqual((done.returncode, len(list((self.folder / "runs").rglob("frames.dcd")))), (0, 2), done.stderr.decode())
+
+    def test_refuses_sequences_without_a_structure_in_a_line(self):
+        whole = f">p\n{HISTATIN}\n"
+        for text, options, code, told in (
+                (">p\nACDF\n", (), 3, "expected at least 5 residues without a structure, found 4"),
+                (">p\nACDBFGH\n", (), 3, "residue 4 of chain 'A', found letter 'B'"),
+                (">p\nACD-FGH\n", (), 3, "found '-' at position 4 of 'p'"),
+                (">p\nACDFGH:ACDFGH\n", (), 3, "write each chain as a sequence of its own"),
+                (">1ABC_1|Chain A\nACDFGH\n>1ABC_2|Chain B\nACDFGH\n", (), 3, "expected one sequence without a structure, found 2"),
+                (whole, ("--linkers", "A:1-5"), 2, "give a STRUCTURE"),
+                (whole, ("--assembly", "1"), 2, "expected a STRUCTURE, found none"),
+                (whole, ("--mode", "fit"), 2, "give a curve by --data")):
+            done = self.of_sequence(text, *FEW, *options, code=code)
+            lines = [line for line in done.stderr.decode().splitlines() if line.startswith("pleat: ")]
+            self.assertEqual(len(lines), 1, done.stderr.decode())
+            self.assertIn(told, lines[0])
+            self.assertFalse((self.folder / "run").exists() and any((self.folder / "run").glob("frames*")))
+        done = pleat("refine", "-o", self.folder / "run")
+        self.assertIn("or a --sequence alone", done.stderr.decode())
 
     def dimer(self, *options, code=0, structure=DATA / "1a8o.cif.gz", folder="dimer"):
         done = pleat("refine", structure, *options, "--group", "A:181-220", "-o", self.folder / folder)

@@ -48,6 +48,7 @@ constexpr const char* kExamples =
     "  pleat refine model.cif --pae pae.json --data curve.dat -o run\n"
     "  pleat refine domains.pdb --sequence protein.fasta --data curve.dat -o run\n"
     "  pleat refine one.pdb two.pdb --join --sequence protein.fasta -o run\n"
+    "  pleat refine --sequence disordered.fasta --data curve.dat -o run\n"
     "  pleat refine dimer.cif --linkers A:1-15,B:1-15 --group A:16-180,B:16-180 -o run\n"
     "  pleat refine dimer.cif --linkers A:1-15 --group A:16-180 --symmetry c2 -o run\n"
     "  pleat refine protein.pdb --linkers A:289-301 --data curve.dat --mode fit -o run\n"
@@ -78,6 +79,8 @@ struct RefineOptions {
     bool profiles = false;                 ///< of the frames without a curve, too
     std::optional<double> cluster_cutoff;  ///< angstrom; not set: no clusters
 
+    /// Whether the sequence stands where the structure does.
+    bool has_sequence_alone() const { return ensemble.sources == std::vector{parameters.sequence}; }
     bool has_curve() const { return !saxs.data.empty(); }
     bool has_profiles() const { return profiles || has_curve() || !saxs.observables.empty(); }
     JobListOptions jobs;
@@ -85,8 +88,10 @@ struct RefineOptions {
 
 /// The files besides the structure.
 std::vector<std::string> other_files(const RefineOptions& options) {
-    return {options.saxs.data, options.saxs.observables, options.parameters.pae,
-            options.parameters.sequence};
+    std::vector<std::string> files = {options.saxs.data, options.saxs.observables,
+                                      options.parameters.pae};
+    if (!options.has_sequence_alone()) files.push_back(options.parameters.sequence);
+    return files;
 }
 
 std::vector<Field> input_fields(RefineOptions& options) {
@@ -143,6 +148,8 @@ void choose_mode(RefineOptions& options) {
 void check_job(const RefineOptions& options) {
     const bool has_curve = options.has_curve();
     refine::check_options(options.parameters, has_curve);
+    if (options.has_sequence_alone() && (options.join || !options.ensemble.assembly.empty()))
+        throw UsageError("--join and --assembly: expected a STRUCTURE, found none");
     if (options.join && options.ensemble.sources.size() == 1)
         throw UsageError(
             "--join: expected several STRUCTUREs, found one; models of one file need no --join");
@@ -193,7 +200,7 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
     if (!result.symmetry.empty())
         text +=
             fmt::format("symmetry {}: the angles are the same in all copies\n", result.symmetry);
-    if (result.built_residues > 0)
+    if (result.built_residues > 0 && !options.has_sequence_alone())
         text += fmt::format("built {} missing residues: {}\n", result.built_residues,
                             fmt::join(result.built, ", "));
     for (std::size_t n = 0; n < result.domains.size(); ++n)
@@ -385,8 +392,9 @@ Input read_input(const RefineOptions& options, SharedInputs* shared) {
         });
     if (!options.saxs.data.empty()) {
         ProfileOptions reading = options.saxs.curve;
-        reading.structure_gyration =
-            saxs::gyration_of_structure(*input.structure, options.saxs.parameters);
+        if (input.structure->atom_count() > 0)
+            reading.structure_gyration =
+                saxs::gyration_of_structure(*input.structure, options.saxs.parameters);
         input.curve = read_profile(options.saxs.data, reading);
     }
     return input;
@@ -525,7 +533,7 @@ Command refine_command(CLI::App& program, Ranks& ranks) {
         .command = "refine",
         .description = kDescription,
         .examples = kExamples,
-        .wanted = "a STRUCTURE or a --list of structures",
+        .wanted = "a STRUCTURE, a --list of structures, or a --sequence alone",
         .input_column = "structure",
         .uses_seed = true,
         .numbers = {"frames", "angles", "domains", "converged", "residuals_are_noise",
@@ -535,7 +543,7 @@ Command refine_command(CLI::App& program, Ranks& ranks) {
             [](CLI::App& parser, RefineOptions& options) {
                 add_texts(parser, "STRUCTURE", options.ensemble.sources,
                           "PDB or mmCIF file; of several models the first, or all if they "
-                          "hold different domains of the --sequence");
+                          "hold different domains of the --sequence; none with a --sequence alone");
                 add_fields(parser, "Input", input_fields(options));
                 add_fields(parser, "Sampling", refine::fields(options.parameters));
                 add_fields(parser, "Curve", refined_curve_fields(options));
@@ -546,6 +554,10 @@ Command refine_command(CLI::App& program, Ranks& ranks) {
         .fields = result_fields,
         .begin =
             [](RefineOptions& options, Ranks&) {
+                std::vector<std::string>& sources = options.ensemble.sources;
+                if (sources.empty() && options.jobs.list.empty() &&
+                    !options.parameters.sequence.empty())
+                    sources = {options.parameters.sequence};
                 if (options.join && options.jobs.is_used())
                     throw UsageError(
                         "--join makes one run of its structures: leave out --list, --sweep and "

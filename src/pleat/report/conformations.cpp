@@ -142,6 +142,7 @@ std::optional<Shown> shown_of(const std::string& column) {
     static const std::map<std::string, Shown> kKnown = {
         {"rg", {"Rg", "angstrom"}},
         {"dmax", {"Dmax (CA)", "angstrom"}},
+        {"end_to_end", {"end-to-end distance (CA)", "angstrom"}},
         {"chi2", {"chi^2 per point", ""}},
         {"ln_likelihood", {"ln of the likelihood", ""}}};
     if (const auto known = kKnown.find(column); known != kKnown.end()) return known->second;

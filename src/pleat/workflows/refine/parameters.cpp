@@ -29,8 +29,10 @@ std::vector<Field> fields(Parameters& p) {
          .value_name = "FILE"},
         {.name = "sequence",
          .target = &p.sequence,
-         .help = "Sequences of the chains (FASTA), along which residue numbers count: residues "
-                 "that the structure lacks are built as linkers and tails",
+         .help =
+             "Sequences of the chains (FASTA), along which residue numbers count: residues "
+             "that the structure lacks are built as linkers and tails. Without a structure: one "
+             "sequence, whose residues are all flexible",
          .value_name = "FILE"},
         {.name = "group",
          .target = &p.group,

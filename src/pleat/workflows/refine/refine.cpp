@@ -87,6 +87,19 @@ Index resting_piece(const ChainModel& model) {
     return largest == model.domains.end() ? 0 : largest->piece;
 }
 
+/// CA atoms of the first and last residue of the chain that has the first linker.
+std::pair<Index, Index> chain_ends(const ChainModel& model) {
+    const std::vector<ClashPoint>& points = model.points;
+    const auto of_linker = std::find_if(points.begin(), points.end(), [&](const ClashPoint& point) {
+        return point.atom == model.residues.front().ca;
+    });
+    const auto is_of_chain = [&](const ClashPoint& point) {
+        return point.chain == of_linker->chain;
+    };
+    return {std::find_if(points.begin(), points.end(), is_of_chain)->atom,
+            std::find_if(points.rbegin(), points.rend(), is_of_chain)->atom};
+}
+
 void prepare_quantities(const ChainModel& model, std::size_t frames, Result& result) {
     result.quantities.push_back({"rg", "radius of gyration of the atoms, by mass", {}, {}});
     for (std::size_t a = 0; a < model.domains.size(); ++a)
@@ -97,6 +110,17 @@ void prepare_quantities(const ChainModel& model, std::size_t frames, Result& res
                              model.domains[a].name, model.domains[b].name),
                  {},
                  {}});
+    if (model.domains.size() < 2) {
+        const auto [first, last] = chain_ends(model);
+        const auto label = [&](Index atom) {
+            return residue_label(model.topology->residue_of(atom));
+        };
+        result.quantities.push_back(
+            {"end_to_end",
+             fmt::format("distance between CA of {} and of {}", label(first), label(last)),
+             {},
+             {}});
+    }
     for (Quantity& quantity : result.quantities) quantity.values.resize(frames);
     for (std::vector<double>* values : {&result.diameter, &result.log_prior, &result.clash_energy})
         values->resize(frames);
@@ -123,6 +147,9 @@ void measure(const Conformation& conformation, View<const float, 2> xyz, const M
     for (std::size_t a = 0; a < model.domains.size(); ++a)
         for (std::size_t b = a + 1; b < model.domains.size(); ++b)
             *quantity++ = distance(centre(model.domains[a]), centre(model.domains[b]));
+    if (model.domains.size() >= 2) return;
+    const auto [first, last] = chain_ends(model);
+    *quantity = distance(conformation.atom(first), conformation.atom(last));
 }
 
 /// The numbers of all frames, computed by all ranks, and the coordinates, on the first rank only.

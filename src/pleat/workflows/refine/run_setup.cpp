@@ -83,6 +83,9 @@ HeavyAtoms heavy_atoms(const Ensemble& structure) {
             !selection::is_water(topology.residue_of(atom).name))
             kept.push_back(atom);
     }
+    if (kept.empty() && structure.atom_count() > 0)
+        throw InputError(topology.source.string(), 0,
+                         "expected atoms besides hydrogens and water, found none");
     HeavyAtoms heavy{std::make_shared<const Topology>(subset(topology, kept)),
                      Array<float, 2>(Index{3}, static_cast<Index>(kept.size()))};
     for (Index axis = 0; axis < 3; ++axis)
@@ -177,6 +180,12 @@ RunSetup set_up(const Ensemble& structure, const CurveInput& curve, const Parame
     check_options(parameters, has_curve);
     RunSetup setup;
     setup.heavy = heavy_atoms(structure);
+    if (setup.heavy.topology->atoms.empty() &&
+        (parameters.sequence.empty() || !parameters.linkers.empty() || !parameters.rigid.empty() ||
+         !parameters.group.empty() || !parameters.symmetry.empty()))
+        throw UsageError(
+            "give a STRUCTURE; without one --sequence stands alone, whose residues are all "
+            "flexible: leave out --linkers, --rigid, --group and --symmetry");
     ChainOptions options = parameters.pae.empty() ? chain_options(parameters, *setup.heavy.topology)
                                                   : predicted_options(parameters, context, setup);
     const Index order = symmetry_order(parameters.symmetry);

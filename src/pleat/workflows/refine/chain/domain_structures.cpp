@@ -324,12 +324,23 @@ Ensemble join_domains(const std::vector<Ensemble>& structures, const std::string
     return Joining(structures, fasta).run();
 }
 
+/// A frame without atoms, whose residues a sequence has.
+Ensemble no_structure(const std::string& sequence) {
+    auto topology = std::make_shared<Topology>();
+    topology->source = sequence;
+    Ensemble none;
+    none.topology = none.all_atoms = topology;
+    none.xyz = Array<float, 3>(Index{1}, Index{3}, Index{0});
+    return none;
+}
+
 }  // namespace
 
 Ensemble read_structures(const std::vector<std::string>& sources, const std::string& assembly,
                          const Parameters& parameters) {
     check_different(sources);
     std::vector<Ensemble> all;
+    if (sources == std::vector{parameters.sequence}) return no_structure(parameters.sequence);
     for (const std::string& source : sources) {
         if (!parameters.sequence.empty())
             refuse_pipes({source}, "with --sequence all its models are looked at");

@@ -12,9 +12,10 @@ namespace pleat::refine {
 /// Reads what run() refines: the first model of a file, as conformers of one structure have the
 /// same residues; or, by join_domains(), the models of a file that hold different domains, and
 /// those of several files. With --sequence, which would build domains that are left out, all models
-/// are looked at. Throws InputError if models share some of their residues alone, if some are
-/// conformers and others domains, if domains come without --sequence or with --group, for a file
-/// that is given twice, and for a pipe with --sequence.
+/// are looked at. `sources` that are its file alone: a frame without atoms. Throws InputError if
+/// models share some of their residues alone, if some are conformers and others domains, if domains
+/// come without --sequence or with --group, for a file that is given twice, and for a pipe with
+/// --sequence.
 Ensemble read_structures(const std::vector<std::string>& sources, const std::string& assembly,
                          const Parameters& parameters);
 

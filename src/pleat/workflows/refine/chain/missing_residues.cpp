@@ -16,7 +16,6 @@
 
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
-#include "pleat/saxs/model/form_factors.h"
 #include "pleat/workflows/refine/prior/prior.h"
 
 namespace pleat::refine {
@@ -30,8 +29,6 @@ constexpr double kDegree = std::numbers::pi / 180;
 constexpr double kCaC = 1.525, kCN = 1.329, kNCa = 1.458, kCO = 1.231;
 constexpr double kNCaC = 111.0 * kDegree, kCaCN = 116.6 * kDegree, kCNCa = 121.7 * kDegree,
                  kCaCO = 120.5 * kDegree;
-// Means of a trypsin's residues (1ql9).
-constexpr double kCaCb = 1.53, kNCaCb = 110.1 * kDegree, kCNCaCb = -121.7 * kDegree;
 constexpr double kProlinePhi = -65 * kDegree;
 constexpr double kCisShare = 0.05;
 
@@ -91,6 +88,7 @@ public:
     Completion(const HeavyAtoms& given, const std::filesystem::path& file, std::uint64_t seed)
         : topology_(*given.topology), seed_(seed), at_(positions_of(given.xyz)) {
         molecules_ = find_molecules(topology_);
+        if (topology_.atoms.empty()) molecules_.chains.push_back({"A", {}});
         matched_ = match_sequences(molecules_, topology_, at_, file, result_.notes);
         for (std::size_t chain = 0; chain < matched_.size(); ++chain) find_segments(chain);
     }
@@ -108,7 +106,6 @@ public:
         units_->join_loose(ends);
         for (std::size_t n = 0; n < segments_.size(); ++n) build(n);
         move_units();
-        collect_templates();
         write();
         describe();
         return std::move(result_);
@@ -376,24 +373,6 @@ private:
                 range(*of_bridge[*closing]).text()));
     }
 
-    /// Collects complete residues by name, from which side chains are copied.
-    void collect_templates() {
-        const std::vector<std::string> known = saxs::bead_types(saxs::Resolution::one_bead);
-        for (const PeptideChain& chain : molecules_.chains)
-            for (const PeptideResidue& residue : chain.residues) {
-                const std::string& name = residue_of(residue).name;
-                if (residue.n < 0 || residue.c < 0 ||
-                    std::find(known.begin(), known.end(), name) == known.end())
-                    continue;
-                const auto oxygens =
-                    std::count_if(residue.others.begin(), residue.others.end(),
-                                  [&](Index atom) { return is_terminal_oxygen(name_of(atom)); });
-                if (static_cast<Index>(residue.others.size()) + 3 - oxygens ==
-                    saxs::complete_residue_atoms(name))
-                    templates_[name].push_back(&residue);
-            }
-    }
-
     void add_residue(const std::string& name, int number, char insertion,
                      const std::string& chain) {
         completed_->residues.push_back({name, number, insertion, chain});
@@ -407,9 +386,10 @@ private:
     void add_given_atom(Index atom) {
         add_atom(topology_.atoms[atom], units_->transform(atom)(at(atom)), units_->of(atom));
     }
-    void add_built_atom(const std::string& name, Vector position) {
-        const std::string element = name.substr(0, 1);
-        add_atom({.name = name, .element = element, .mass = element_mass(element)}, position);
+    void add_built_atom(std::string_view name, Vector position) {
+        const std::string element(name.substr(0, 1));
+        add_atom({.name = std::string(name), .element = element, .mass = element_mass(element)},
+                 position);
     }
 
     void write_given(const PeptideResidue& residue, const std::vector<Index>& atoms,
@@ -433,30 +413,14 @@ private:
         add_built_atom("O", move(residue.o));
         const ResidueRange label{chain, number, number};
         if (residue.is_cis) cis_.push_back(label.text());
-        if (residue.name == "GLY") return;
-        const auto found = templates_.find(residue.name);
-        if (found == templates_.end()) {
-            add_built_atom("CB", ideal_cb(at_end));
-            if (residue.name != "ALA")
-                without_side_chain_.push_back(residue.name + " " + label.text());
-            return;
-        }
-        const PeptideResidue& one =
-            *found->second[random.below(static_cast<Index>(found->second.size()))];
-        const Transform copy =
-            at_end.frame() * inverse(Backbone{at(one.n), at(one.ca), at(one.c)}.frame());
-        for (const Index atom : one.others) {
-            Topology::Atom copied = topology_.atoms[atom];
-            if (copied.name == "O" || copied.name == "OT1" || is_terminal_oxygen(copied.name))
-                continue;
-            copied.b_factor = 0;
-            add_atom(std::move(copied), copy(at(atom)));
-        }
+        for (const auto& [name, at] : build_side_chain(residue.name, at_end, random))
+            add_built_atom(name, at);
     }
 
     /// The transform of a segment's built residues; those at an N-terminus are in their own frame.
     Transform move_of(const Segment& segment) {
         if (segment.before != nullptr) return units_->transform(segment.before->ca);
+        if (segment.behind == nullptr) return {};
         return units_->transform(segment.behind->ca) * inverse(segment.built.behind);
     }
 
@@ -500,6 +464,7 @@ private:
             add_residue(one.name, one.number, one.insertion, one.chain);
             for (const Index atom : atoms[n]) add_given_atom(atom);
         }
+        if (atoms.empty()) write_chain(0, atoms);
         result_.heavy.xyz = Array<float, 2>(Index{3}, static_cast<Index>(positions_.size()));
         for (std::size_t n = 0; n < positions_.size(); ++n) {
             const auto atom = static_cast<Index>(n);
@@ -525,20 +490,21 @@ private:
                 {NoteKind::residues, "no residues of the sequences are missing in the structure"});
             return;
         }
-        notes.push_back({NoteKind::residues,
-                         fmt::format("built {} missing residues: {}; linkers also have the residue "
-                                     "behind them, whose phi "
-                                     "the structure lacks",
-                                     result_.built_residues, fmt::join(result_.built, ", "))});
+        if (topology_.atoms.empty())
+            notes.push_back({NoteKind::residues,
+                             fmt::format("without a structure all {} residues of '{}' are one "
+                                         "linker, chain 'A'",
+                                         result_.built_residues, matched_.front().sequence)});
+        else
+            notes.push_back(
+                {NoteKind::residues,
+                 fmt::format("built {} missing residues: {}; linkers also have the residue "
+                             "behind them, whose phi "
+                             "the structure lacks",
+                             result_.built_residues, fmt::join(result_.built, ", "))});
         if (!cis_.empty())
             notes.push_back(
                 {NoteKind::residues, fmt::format("cis prolines: {}", fmt::join(cis_, ", "))});
-        if (!without_side_chain_.empty())
-            notes.push_back(
-                {NoteKind::residues,
-                 fmt::format("built up to CB, since the structure has no complete residue of that "
-                             "name: {}",
-                             fmt::join(without_side_chain_, ", "))});
     }
 
     const Topology& topology_;
@@ -548,26 +514,13 @@ private:
     std::vector<SequencedChain> matched_;
     std::vector<Segment> segments_;
     std::optional<DomainUnits> units_;
-    std::map<std::string, std::vector<const PeptideResidue*>> templates_;
     std::shared_ptr<Topology> completed_;
     std::vector<Vector> positions_;  ///< [atom of completed_]
-    std::vector<std::string> cis_, without_side_chain_;
+    std::vector<std::string> cis_;
     CompletedStructure result_;
 };
 
 }  // namespace
-
-Transform Backbone::frame() const {
-    const Vector x = unit(ca - n), z = unit(cross(x, c - n)), y = cross(z, x);
-    Transform frame;
-    frame.rotation = {x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z};
-    frame.shift = n;
-    return frame;
-}
-
-Vector ideal_cb(const Backbone& backbone) {
-    return point_from_internal(backbone.c, backbone.n, backbone.ca, kCaCb, kNCaCb, kCNCaCb);
-}
 
 BuiltSegment build_segment(const std::vector<std::string>& names,
                            const std::optional<SegmentEnd>& before,

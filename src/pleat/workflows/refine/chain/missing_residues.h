@@ -13,18 +13,10 @@
 #include "pleat/core/notes.h"
 #include "pleat/workflows/refine/chain/geometry.h"
 #include "pleat/workflows/refine/chain/peptide_chains.h"
+#include "pleat/workflows/refine/chain/side_chains.h"
 #include "pleat/workflows/refine/moves/random.h"
 
 namespace pleat::refine {
-
-/// The backbone of a residue.
-struct Backbone {
-    Vector n, ca, c;
-
-    /// The transform from a frame with N at the origin, CA on the x axis and C in the xy plane, to
-    /// the residue's position.
-    Transform frame() const;
-};
 
 struct BuiltResidue {
     std::string name;
@@ -55,9 +47,6 @@ BuiltSegment build_segment(const std::vector<std::string>& names,
                            const std::optional<SegmentEnd>& before,
                            const std::optional<SegmentEnd>& behind, Random& random);
 
-/// CB of a residue in ideal geometry.
-Vector ideal_cb(const Backbone& backbone);
-
 /// A structure without hydrogens and water.
 struct HeavyAtoms {
     std::shared_ptr<const Topology> topology;
@@ -80,10 +69,10 @@ struct CompletedStructure {
 /// Builds the residues that the sequences in `file` (FASTA) have and the structure lacks: linkers
 /// between domains, and tails. Domains of a chain move to the ends of its linkers. Units that
 /// `groups` or a disulfide bond join move together, and chains and ligands without missing residues
-/// move with the domain that they touch most. Side chains are copied from complete residues of the
-/// same name; without one, only CB is added. Of 100 draws the one with the fewest close CA atoms is
-/// taken. Throws InputError as match_sequences() does, for missing letters that are not amino
-/// acids, for incomplete backbones next to them, and for segments in closed loops.
+/// move with the domain that they touch most. Side chains are those of build_side_chain(). Of 100
+/// draws the one with the fewest close CA atoms is taken. Throws InputError as match_sequences()
+/// does, for missing letters that are not amino acids, for incomplete backbones next to them, and
+/// for segments in closed loops.
 CompletedStructure build_missing_residues(const HeavyAtoms& given,
                                           const std::filesystem::path& file,
                                           const std::vector<std::vector<ResidueRange>>& groups,

@@ -176,13 +176,15 @@ std::vector<Sequence> read_sequences(const std::filesystem::path& file) {
     std::vector<Sequence> sequences;
     for (const TextRow& row : text.rows) {
         Sequence& one = sequences.emplace_back(Sequence{row.name, row.letters});
+        if (one.letters.size() > 1 && one.letters.back() == '*')
+            one.letters.pop_back();  // a stop codon
         for (char& letter : one.letters) {
             letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
             if (std::isalpha(static_cast<unsigned char>(letter)) == 0)
                 throw InputError(file.string(), row.line,
-                                 fmt::format("expected a sequence of letters alone, found '{}' in "
-                                             "'{}'",
-                                             letter, row.name));
+                                 fmt::format("expected a sequence of letters alone, found '{}' at "
+                                             "position {} of '{}'",
+                                             letter, &letter - one.letters.data() + 1, row.name));
         }
     }
     return sequences;
@@ -209,9 +211,10 @@ public:
     /// The best first number; of equals 1.
     Match best(const std::string& letters, std::size_t sequence) const {
         std::optional<Match> best;
-        for (std::size_t at = 0; at < letters.size(); ++at) {
-            Match one{.sequence = sequence,
-                      .first_number = residues_.front().number - static_cast<int>(at)};
+        const int front = residues_.front().number, back = residues_.back().number;
+        for (int first = std::max(front, back), last = front - static_cast<int>(letters.size());
+             first > last; --first) {
+            Match one{.sequence = sequence, .first_number = first};
             for (const Residue& residue : residues_) one.fitting += fits(residue, letters, one);
             if (!best || one.fitting > best->fitting ||
                 (one.fitting == best->fitting && one.first_number == 1)) {
@@ -221,6 +224,20 @@ public:
             }
         }
         return *best;
+    }
+
+    /// Whether `part` has several residues in a row that `best` lacks.
+    bool has_further(const Sequence& part, const Match& at, const Sequence& best,
+                     const Match& best_at) const {
+        constexpr int kRun = 8;  // too many for chance
+        int run = 0;
+        for (const Residue& residue : residues_) {
+            const bool is_further =
+                fits(residue, part.letters, at) && !fits(residue, best.letters, best_at);
+            run = is_further ? run + 1 : 0;
+            if (run == kRun) return true;
+        }
+        return false;
     }
 
     std::size_t count() const { return residues_.size(); }
@@ -233,9 +250,10 @@ public:
             if (!residue.has_plain_number) return found + ", which has an insertion code";
             const int at = residue.number - match.first_number;
             if (at < 0 || at >= static_cast<int>(sequence.letters.size()))
-                return fmt::format("{}, beyond the {} letters of sequence '{}' from number {}",
-                                   found, sequence.letters.size(), sequence.name,
-                                   match.first_number);
+                return fmt::format(
+                    "{}, beyond the {} letters of sequence '{}' from number {}; give "
+                    "the whole sequence of the chain",
+                    found, sequence.letters.size(), sequence.name, match.first_number);
             return fmt::format("{}, where letter {} of sequence '{}' is {}", found, at + 1,
                                sequence.name, sequence.letters[at]);
         }
@@ -289,6 +307,27 @@ SequencedChain sequenced_chain(const Molecules& molecules, const Topology& topol
                              residue_label(residue(n - 1)), residue_label(residue(n))));
     }
     return placed;
+}
+
+/// The chain of the one sequence of a file, without residues.
+SequencedChain whole_chain(const std::vector<Sequence>& sequences,
+                           const std::filesystem::path& file) {
+    constexpr std::size_t kMinResidues = 5;
+    const Sequence& sequence = sequences.front();
+    if (sequences.size() > 1)
+        throw InputError(file.string(), 0,
+                         fmt::format("expected one sequence without a structure, found {}: '{}', "
+                                     "'{}'{}; write each protein to a file of its own",
+                                     sequences.size(), sequence.name, sequences[1].name,
+                                     sequences.size() > 2 ? ", ..." : ""));
+    if (sequence.letters.size() < kMinResidues)
+        throw InputError(file.string(), 0,
+                         fmt::format("expected at least {} residues without a structure, found {} "
+                                     "in sequence '{}'",
+                                     kMinResidues, sequence.letters.size(), sequence.name));
+    return {.sequence = sequence.name,
+            .letters = sequence.letters,
+            .residues = std::vector<Index>(sequence.letters.size(), -1)};
 }
 
 }  // namespace
@@ -487,19 +526,30 @@ std::vector<SequencedChain> match_sequences(const Molecules& molecules, const To
     constexpr std::size_t kMinShare = 2;  // 1 / this of a chain's residues almost fit
     const std::string source = topology.source.string();
     const std::vector<Sequence> sequences = read_sequences(file);
+    if (topology.atoms.empty()) return {whole_chain(sequences, file)};
     if (molecules.chains.empty())
         throw InputError(source, 0, "expected a protein with CA atoms, found none");
     std::vector<SequencedChain> matched;
     std::string closest;
     for (std::size_t chain = 0; chain < molecules.chains.size(); ++chain) {
         const Matcher matcher(molecules.chains[chain], topology);
-        Match best;
+        std::vector<Match> all;
         for (std::size_t n = 0; n < sequences.size(); ++n)
-            if (const Match one = matcher.best(sequences[n].letters, n);
-                n == 0 || one.fitting > best.fitting)
-                best = one;
+            all.push_back(matcher.best(sequences[n].letters, n));
+        const Match best =
+            *std::max_element(all.begin(), all.end(),
+                              [](const Match& a, const Match& b) { return a.fitting < b.fitting; });
         const Sequence& sequence = sequences[best.sequence];
         if (best.fitting < matcher.count()) {
+            for (const Match& one : all)
+                if (matcher.has_further(sequences[one.sequence], one, sequence, best))
+                    throw InputError(
+                        file.string(), 0,
+                        fmt::format("expected the whole sequence of chain '{}' as one record, "
+                                    "found parts of it in '{}' and '{}'; join them, with the "
+                                    "letters between them",
+                                    molecules.chains[chain].name, sequence.name,
+                                    sequences[one.sequence].name));
             const std::string misfit = fmt::format(
                 "expected residues of chain '{}' whose numbers count along a sequence of {}, found "
                 "{}",

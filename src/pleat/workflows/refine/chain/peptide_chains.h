@@ -115,7 +115,8 @@ struct SequencedChain {
 /// Reads the sequences (FASTA) and finds that of each chain: numbers of residues must count along
 /// it, from any first number, and all residues of the 20 amino acids must have its letters. A chain
 /// of fewer than half of the letters of each sequence is left out, with a note. Throws InputError
-/// for a chain that almost fits, if none fits, and for neighbours in a sequence without a bond.
+/// for a chain that almost fits, if none fits, and for neighbours in a sequence without a bond. A
+/// topology without atoms has one chain, of the one sequence, of which all residues are missing.
 /// `positions`: [atom], angstrom.
 std::vector<SequencedChain> match_sequences(const Molecules& molecules, const Topology& topology,
                                             const std::vector<Vector>& positions,

@@ -56,6 +56,9 @@ Moves::Moves(const ChainModel& model, const Prior& prior, BendSpring spring)
     const auto domains = static_cast<Index>(model.domains.size());
     for (Index first = 0; first < domains; ++first)
         for (Index last = first + 1; last < domains; ++last) add_path(first, last);
+    if (domains < 2)
+        notes_.push_back({NoteKind::assumption,
+                          "no moves keep a distance of domains: there are fewer than two"});
 }
 
 void Moves::add_path(Index first, Index last) {

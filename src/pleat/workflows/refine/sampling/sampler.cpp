@@ -130,17 +130,18 @@ void adapt(MoveSettings& settings, MoveCounts& counts) {
 
 std::vector<double> find_start(const ChainModel& model, const Moves& moves, StericOptions options,
                                std::uint64_t seed, Index chain) {
-    constexpr Index kDraws = 20, kMovesPerDraw = 1000;
+    constexpr Index kDraws = 20;
+    const Index moves_per_draw = std::max<Index>(1000, 4 * std::ssize(model.residues));
     Sterics sterics(model, options);
     Conformation current(model), proposed(model);
     const OverlapEnergy at_start = sterics.overlap(current);
     Index fewest = std::numeric_limits<Index>::max();
     for (Index draw = 0; draw < kDraws; ++draw) {
-        Random drawn(seed, chain, draw * (kMovesPerDraw + 1), Random::kStart);
+        Random drawn(seed, chain, draw * (moves_per_draw + 1), Random::kStart);
         current.set_angles(moves.draw_all(drawn));
         OverlapEnergy overlap = sterics.overlap(current);
-        for (Index n = 0; n < kMovesPerDraw && overlap.hard_pairs > 0; ++n) {
-            Random random(seed, chain, draw * (kMovesPerDraw + 1) + 1 + n, Random::kStart);
+        for (Index n = 0; n < moves_per_draw && overlap.hard_pairs > 0; ++n) {
+            Random random(seed, chain, draw * (moves_per_draw + 1) + 1 + n, Random::kStart);
             const MoveProposal proposal = moves.redraw(current, random);
             proposed.set_angles(proposal.angles);
             const OverlapEnergy after = sterics.overlap(proposed);

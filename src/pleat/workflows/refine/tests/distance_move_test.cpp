@@ -274,7 +274,8 @@ TEST(DistanceMoves, AreLeftOutBetweenDomainsOfFewTorsionsWithANote) {
 
     const TwoStrands tail("A:12-19");
     EXPECT_FALSE(tail.moves.has_distance_moves());
-    EXPECT_TRUE(tail.moves.notes().empty());
+    EXPECT_EQ(tail.moves.notes().at(0).text,
+              "no moves keep a distance of domains: there are fewer than two");
 }
 
 TEST(DistanceMoves, AdaptTheirWidth) {

@@ -131,11 +131,6 @@ TEST(MissingResidues, LinkDomainsInIdealGeometry) {
     // The larger domain rests.
     EXPECT_LT(distance(atoms.at({30, "CA"}), before.at({30, "CA"})), 1e-5);
     EXPECT_GT(distance(atoms.at({5, "CA"}), before.at({5, "CA"})), 1e-3);
-    EXPECT_NE(std::find_if(built.notes.begin(), built.notes.end(),
-                           [](const Note& note) {
-                               return full_text(note).find("SER A:19") != std::string::npos;
-                           }),
-              built.notes.end());
     EXPECT_GT(distance(atoms_of(one.build(given, 2).heavy).at({19, "CA"}), atoms.at({19, "CA"})),
               0.1);
 }
@@ -224,45 +219,14 @@ TEST(MissingResidues, LeaveLigandsWithTheDomainThatTheyTouched) {
     }
 }
 
-TEST(MissingResidues, HaveSideChainsOfCompleteResidues) {
-    // Valine lacks CG1 and CG2 in made chains; one of them gets these, at L-configured CB.
-    MadeChain made;
-    add_peptide(made, kLetters, "A");
+TEST(MissingResidues, HaveCompleteSideChains) {
     Case one;
-    HeavyAtoms given = without(kLetters, numbers(22, 25));  // PGVA
-    auto topology = std::make_shared<Topology>(*given.topology);
-    Array<float, 2> xyz(Index{3}, given.xyz.extent(1) + 2);
-    for (Index axis = 0; axis < 3; ++axis)
-        std::copy_n(&given.xyz(axis, 0), given.xyz.extent(1), &xyz(axis, 0));
-    Index residue = 0;
-    while (topology->residues[static_cast<std::size_t>(residue)].number != 3) ++residue;
-    std::vector<Topology::Atom>& atoms = topology->atoms;
-    Index last = 0;
-    for (Index n = 0; n < given.xyz.extent(1); ++n)
-        if (atoms[static_cast<std::size_t>(n)].residue == residue) last = n;
-    const Atoms before = atoms_of(given);
-    const Vector cb = before.at({3, "CB"});
-    for (const double shift : {1.5, -1.5}) {
-        ++last;
-        atoms.insert(atoms.begin() + last, {shift > 0 ? "CG1" : "CG2", "C", 12.0, residue, 20.0});
-        for (Index axis = 0; axis < 3; ++axis)
-            for (Index n = xyz.extent(1) - 1; n > last; --n) xyz(axis, n) = xyz(axis, n - 1);
-        xyz(0, last) = static_cast<float>(cb.x + shift);
-        xyz(1, last) = static_cast<float>(cb.y);
-        xyz(2, last) = static_cast<float>(cb.z);
-    }
-    const CompletedStructure built = one.build({topology, std::move(xyz)});
-    const Atoms after = atoms_of(built.heavy);
-    ASSERT_EQ(after.count({24, "CG1"}), 1u);
-    EXPECT_NEAR(distance(after.at({24, "CG1"}), after.at({24, "CG2"})), 3.0, 1e-3);
-    EXPECT_NEAR(distance(after.at({24, "CB"}), after.at({24, "CG1"})), 1.5, 1e-3);
-    for (const Note& note : built.notes)
-        EXPECT_EQ(full_text(note).find("VAL"), std::string::npos) << note.text;
-    const Backbone backbone{after.at({22, "N"}), after.at({22, "CA"}), after.at({22, "C"})};
-    // No proline is complete here, so its CB is the ideal one of an L amino acid.
-    EXPECT_LT(distance(after.at({22, "CB"}), ideal_cb(backbone)), 1e-4);
-    EXPECT_NEAR(dihedral_angle(backbone.n, backbone.c, backbone.ca, ideal_cb(backbone)) / kDegree,
-                122.6, 2);
+    const Atoms atoms = atoms_of(one.build(without(kLetters, numbers(15, 24))).heavy);
+    for (const auto& [number, name] : {std::pair(17, "CD"), {19, "OG"}, {24, "CG1"}, {24, "CG2"}})
+        EXPECT_EQ(atoms.count({number, name}), 1u) << number << name;
+    EXPECT_EQ(atoms.count({16, "CB"}), 1u);
+    EXPECT_EQ(atoms.count({20, "CB"}), 0u);  // glycine
+    EXPECT_NEAR(distance(atoms.at({17, "CD"}), atoms.at({17, "N"})), 1.473, 0.01);
 }
 
 TEST(MissingResidues, HaveTorsionsOfCoilsAndFewCisProlines) {
@@ -325,6 +289,22 @@ TEST(MissingResidues, RefusesWhatDoesNotFit) {
     for (Topology::Residue& residue : topology->residues) residue.number += 100;
     elsewhere.topology = topology;
     EXPECT_NE(one.refusal(elsewhere).find("at one place of sequence 'p', found several"),
+              std::string::npos);
+}
+
+TEST(MissingResidues, NeedTheWholeSequenceOfAChain) {
+    Case one;
+    const HeavyAtoms given = without(kLetters, numbers(15, 23));
+    one.fasta = ">one\n" + kLetters.substr(0, 14) + "\n>two\n" + kLetters.substr(23) + "\n";
+    EXPECT_NE(one.refusal(given).find("expected the whole sequence of chain 'A' as one record, "
+                                      "found parts of it in 'two' and 'one'; join them"),
+              std::string::npos);
+    one.fasta = ">linker\n" + kLetters.substr(5, 22) + "\n";
+    EXPECT_NE(one.refusal(given).find("give the whole sequence of the chain"), std::string::npos);
+    one.fasta = ">1ABC_1|Chain A|p|Homo sapiens (9606)\nMGSSHHHHHH" + kLetters + "*\n";
+    EXPECT_EQ(one.build(given).built, (std::vector<std::string>{"A:-9-0", "A:15-23"}));
+    one.fasta = ">p\n" + kLetters + ":" + kLetters + "\n";
+    EXPECT_NE(one.refusal(given).find("write each chain as a sequence of its own"),
               std::string::npos);
 }
 
