@@ -186,7 +186,7 @@ private:
         return std::min(threads, static_cast<int>(saxs::kMaxSharedSessions / options.in_turn));
     }
     /// The numbers of a conformation behind its angles: counts of its last moves and its fit.
-    static constexpr Index kCounts = 2 * kMoveKinds, kNumbers = kCounts + kFitNumbers;
+    static constexpr Index kCounts = MoveCounts::kNumbers, kNumbers = kCounts + kFitNumbers;
 
     Index moves_of_power() const { return options_.moves << std::max<Index>(repeat_, 0); }
     double* numbers(Index n) { return &rows_(n, 0) + hinges_; }
@@ -208,7 +208,7 @@ private:
         const Index block = std::max<Index>(options_.moves / kPilotBlocks, 1);
         MoveCounts counts;
         for (Index n = 0; n < kPilotBlocks; ++n) {
-            counts.add(move_all(power, (stage_ * kPilotBlocks + n) * block, block, false));
+            move_all(power, (stage_ * kPilotBlocks + n) * block, block, false, counts);
             adapt(power.settings, counts);
         }
         powers_.push_back(power);
@@ -230,7 +230,7 @@ private:
         if (stage < last && made_ == 0)
             log_evidence_ += resample(power.beta - powers_[stage - 1].beta);
         const Index moves = std::min(kBlock, moves_of_power() - made_);
-        counts_.add(move_all(power, stage_ * moves_of_power() + made_, moves, stage == last));
+        move_all(power, stage_ * moves_of_power() + made_, moves, stage == last, counts_);
         made_ += moves;
     }
 
@@ -264,7 +264,8 @@ private:
             std::copy(angles.begin(), angles.end(), &rows_(own.row(n), 0));
         });
         all_gather_rows(context_, rows_.view());
-        move_all({}, 0, 0, false);
+        MoveCounts none;
+        move_all({}, 0, 0, false, none);
     }
     std::vector<double> draw(Index chain) const {
         constexpr Index kDraws = 300, kMoves = 2000;
@@ -287,8 +288,9 @@ private:
     }
 
     /// Moves all conformations at a power, and computes their fits, all numbers of them if
-    /// `has_fits`. Returns the moves made.
-    MoveCounts move_all(const Power& power, Index first_step, Index moves, bool has_fits) {
+    /// `has_fits`. Adds the moves made to `counts`.
+    void move_all(const Power& power, Index first_step, Index moves, bool has_fits,
+                  MoveCounts& counts) {
         const Index count = rows_.extent(0), size = options_.together * options_.in_turn;
         const RankRows own(context_);
         const Index units = (count + size - 1) / size;
@@ -300,13 +302,7 @@ private:
                       batches_[static_cast<std::size_t>(thread)]);
         });
         all_gather_rows(context_, rows_.view(), has_row);
-        MoveCounts made;
-        for (Index n = 0; n < count; ++n)
-            for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
-                made.proposed[kind] += static_cast<std::int64_t>(numbers(n)[kind]);
-                made.accepted[kind] += static_cast<std::int64_t>(numbers(n)[kMoveKinds + kind]);
-            }
-        return made;
+        for (Index n = 0; n < count; ++n) counts.add(numbers(n));
     }
 
     /// Conformations [first, first + count), in parts that are computed together.
@@ -354,8 +350,7 @@ private:
         SamplingTarget& target = sampler.target();
         to = std::copy(sampler.conformation().angles().begin(),
                        sampler.conformation().angles().end(), to);
-        to = std::copy(sampler.counts.proposed.begin(), sampler.counts.proposed.end(), to);
-        to = std::copy(sampler.counts.accepted.begin(), sampler.counts.accepted.end(), to);
+        to = sampler.counts.write(to);
         to[kLogLikelihood] = target.log_likelihood();
         if (!has_fits) return;
         const CurveFit fit = target.fit();
