@@ -164,6 +164,10 @@ SphereCells::SphereCells(View<const float, 2> centres, std::span<const double> r
 HWY_EXPORT(gather_overlaps);
 HWY_EXPORT(compare_points);
 
+namespace {
+
+/// Finds spheres in the ranges that overlap sphere `of` and have another centre. Returns the number
+/// of spheres, including `of`, with the same centre.
 Index find_overlaps(const Spheres& spheres, std::span<const SphereRange> ranges, Index of,
                     Overlaps& overlaps) {
     Index room = kVectorSlack, same = 0;
@@ -177,14 +181,6 @@ Index find_overlaps(const Spheres& spheres, std::span<const SphereRange> ranges,
         same += HWY_DYNAMIC_DISPATCH(gather_overlaps)(spheres, range, of, overlaps);
     return same;
 }
-
-PointBits find_exposed_points(const Overlaps& overlaps, View<const double, 2> points) {
-    PointBits exposed;
-    HWY_DYNAMIC_DISPATCH(compare_points)(overlaps, points, exposed);
-    return exposed;
-}
-
-namespace {
 
 Spheres spheres_in_order(const SphereCells& cells, View<const float, 2> centres,
                          std::span<const double> reach) {
@@ -272,7 +268,9 @@ std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const do
                                                       static_cast<std::size_t>(near.count()));
             const Index same = find_overlaps(spheres, ranges, n, overlaps);
             if (same > 1 && is_inside_another(spheres, cells.order, n, ranges)) continue;
-            all[cells.order[n]] = exposure_of(find_exposed_points(overlaps, points), points);
+            PointBits exposed;
+            HWY_DYNAMIC_DISPATCH(compare_points)(overlaps, points, exposed);
+            all[cells.order[n]] = exposure_of(exposed, points);
         }
     };
     cancellable_parallel_blocks(context, resolve_threads(context), count, kBlock, find);
