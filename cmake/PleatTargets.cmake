@@ -51,6 +51,18 @@ function(pleat_sources)
   endforeach()
 endfunction()
 
+# pleat_embed(a.cpp NAME file ...): defines NAME as the path of a data file that a.cpp embeds by
+# PLEAT_EMBED() (core/files/embedded_file.h).
+function(pleat_embed source)
+  while(ARGN)
+    list(POP_FRONT ARGN name file)
+    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    set_property(SOURCE ${source} TARGET_DIRECTORY pleat_code APPEND PROPERTY
+      COMPILE_DEFINITIONS ${name}="${path}")
+    set_property(SOURCE ${source} TARGET_DIRECTORY pleat_code APPEND PROPERTY OBJECT_DEPENDS ${path})
+  endwhile()
+endfunction()
+
 # pleat_cuda_sources(a.cu ...): files of this folder that libpleat takes where CUDA is built.
 function(pleat_cuda_sources)
   foreach(file IN LISTS ARGN)

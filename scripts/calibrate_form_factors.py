@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Writes src/pleat/saxs/model/form_factor_tables.cpp from the tables that `bench_saxs_calibration` derives.
+# Writes the form factors of beads in src/pleat/saxs/model from the tables that `bench_saxs_calibration` derives.
 import argparse
 import re
 import subprocess
@@ -8,58 +8,16 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "src" / "pleat" / "saxs" / "model" / "form_factor_tables.cpp"
+TARGET = ROOT / "src" / "pleat" / "saxs" / "model"
 # Packages of Debian 12 with structures of proteins; bench/saxs.md names their versions.
 PACKAGES = ("freesasa", "pymol-data", "python-biopython-doc", "r-cran-bio3d", "theseus-examples")
-HEAD = """// Form factors of coarse resolution, as scripts/calibrate_form_factors.py derived them from structures.
-#include <algorithm>
-#include <array>
-#include <stdexcept>
-
-#include "pleat/saxs/model/form_factors.h"
-
-namespace pleat::saxs {
-
-namespace {
-
-constexpr std::size_t kPoints = 51;
-constexpr double kStep = 0.015;
-
-// clang-format off
-"""
-TAIL = """// clang-format on
-
-template <std::size_t N>
-FormFactorTable table_of(Resolution resolution, const std::array<double, N>& factors) {
-    FormFactorTable table;
-    table.types = bead_types(resolution);
-    for (std::size_t k = 0; k < kPoints; ++k) table.q.push_back(kStep * static_cast<double>(k));
-    table.factors = Array<double, 2>(static_cast<Index>(kPoints), static_cast<Index>(table.types.size()));
-    std::copy(factors.begin(), factors.end(), table.factors.begin());
-    return table;
-}
-
-}  // namespace
-
-const FormFactorTable& derived_form_factors(Resolution resolution) {
-    static const FormFactorTable kOne = table_of(Resolution::one_bead, kOneBead);
-    static const FormFactorTable kTwo = table_of(Resolution::two_bead, kTwoBead);
-    if (resolution == Resolution::one_bead) return kOne;
-    if (resolution == Resolution::two_bead) return kTwo;
-    throw std::logic_error("only the bead models have a table");
-}
-
-}  // namespace pleat::saxs
-"""
 
 
-def array(name, path):
-    """The table as a C++ array, rows of q one after another, ten numbers a line."""
-    header, *rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-    numbers = [f"{float(value):.5g}" for row in rows for value in row[1:]]
-    lines = [f"// {' '.join(header[1:])}", f"constexpr std::array<double, kPoints * {len(header) - 1}> {name} = {{"]
-    lines += ["    " + ", ".join(numbers[n:n + 12]) + "," for n in range(0, len(numbers), 12)]
-    return "\n".join(lines + ["};", ""])
+def write_table(path, target):
+    """Writes the factors of each q in a row, without names and q: the published layout."""
+    rows = [line.split("\t")[1:] for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    target.write_text("".join("\t".join(f"{float(value):.5g}" for value in row) + "\n" for row in rows), encoding="utf-8")
+    print(f"wrote {target.relative_to(ROOT)}")
 
 
 def debian_structures(folder):
@@ -89,10 +47,8 @@ def main():
         done = subprocess.run([arguments.program, str(run), *structures, *unseen], check=False)
         if done.returncode != 0:
             sys.exit(done.returncode)
-        text = HEAD + array("kOneBead", run / "form_factors_one_bead.tsv") + "\n"
-        text += array("kTwoBead", run / "form_factors_two_bead.tsv") + TAIL
-    TARGET.write_text(text, encoding="utf-8")
-    print(f"wrote {TARGET.relative_to(ROOT)}")
+        for model in ("one_bead", "two_bead"):
+            write_table(run / f"form_factors_{model}.tsv", TARGET / f"{model}_factors.tsv")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Writes src/pleat/workflows/refine/prior/torsion_counts.cpp: counts of phi and psi of residues in coils.
+# Writes src/pleat/workflows/refine/prior/torsion_counts.tsv: counts of phi and psi of residues in coils.
 import argparse
 import gzip
 import math
@@ -8,38 +8,19 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "src" / "pleat" / "workflows" / "refine" / "prior" / "torsion_counts.cpp"
+TARGET = ROOT / "src" / "pleat" / "workflows" / "refine" / "prior" / "torsion_counts.tsv"
 CLASSES = ("glycine", "proline", "before_proline", "beta_branched", "other")
 AMINO_ACIDS = dict(zip("ALA ARG ASN ASP CYS GLN GLU GLY HIS ILE LEU LYS MET PHE PRO SER THR TRP TYR VAL MSE".split(),
                        "ARNDCQEGHILKMFPSTWYVM"))
 CELLS = 72  # of 5 degrees
 SHARED = 0.15  # a chain that shares more of its words of 4 residues with an earlier one is left out
-HEAD = """// Torsion counts: (phi, psi) of residues in coils, as scripts/count_torsions.py counted them.
-//
-// {chains} protein chains of {files} files, no two of which share more than {shared} % of their words of
-// 4 residues: {residues} residues with phi and psi, {coils} of them outside helices and strands. Sources:
-// {sources}.
-#include "pleat/workflows/refine/prior/torsion_counts.h"
-
-#include <array>
-
-namespace pleat::refine {{
-
-namespace {{
-
-// clang-format off
-"""
-TAIL = """// clang-format on
-
-}}  // namespace
-
-std::span<const TorsionCount> torsion_counts(ResidueClass residue_class) {{
-    switch (residue_class) {{
-{cases}    }}
-    return {{}};
-}}
-
-}}  // namespace pleat::refine
+HEAD = """# Torsion counts: (phi, psi) of residues in coils, as scripts/count_torsions.py counted them.
+#
+# {chains} protein chains of {files} files, no two of which share more than {shared} % of their words of
+# 4 residues: {residues} residues with phi and psi, {coils} of them outside helices and strands. Sources:
+# {sources}.
+#
+# Class, phi cell and, for each psi cell, psi:count; cell n is [5 n - 180, 5 n - 175) degrees.
 """
 
 
@@ -140,16 +121,11 @@ def cell(angle):
     return min(int((angle + 180) / 360 * CELLS), CELLS - 1)
 
 
-def array(name, counts):
-    numbers = [f"{{{phi}, {psi}, {count}}}" for (phi, psi), count in sorted(counts.items())]
-    lines = [f"constexpr std::array<TorsionCount, {len(numbers)}> k{name} = {{{{"]
-    line = "   "
-    for number in numbers:
-        if len(line) + len(number) > 140:
-            lines.append(line)
-            line = "   "
-        line += f" {number},"
-    return "\n".join(lines + [line, "}};", ""])
+def rows(name, counts):
+    cells = {}
+    for (phi, psi), count in sorted(counts.items()):
+        cells.setdefault(phi, []).append(f"{psi}:{count}")
+    return "".join(f"{name}\t{phi}\t{' '.join(counted)}\n" for phi, counted in cells.items())
 
 
 def main():
@@ -184,10 +160,8 @@ def main():
             counts[class_of(chain, n)][cell(pair[0]), cell(pair[1])] += 1
     text = HEAD.format(chains=len(kept), files=len(used), residues=residues, coils=coils,
                        shared=round(100 * SHARED), sources=arguments.sources)
-    names = ["".join(word.title() for word in name.split("_")) for name in CLASSES]
-    text += "".join(array(name, count) for name, count in zip(names, counts))
-    cases = "".join(f"        case ResidueClass::{one}: return k{name};\n" for one, name in zip(CLASSES, names))
-    TARGET.write_text(text + TAIL.format(cases=cases), encoding="utf-8")
+    text += "".join(rows(name, count) for name, count in zip(CLASSES, counts))
+    TARGET.write_text(text, encoding="utf-8")
     print(f"{len(kept)} chains, {residues} residues, {coils} in coils: "
           + ", ".join(f"{name} {sum(count.values())}" for name, count in zip(CLASSES, counts)))
     print(f"wrote {TARGET.relative_to(ROOT)}")

@@ -241,7 +241,7 @@ class Saxs(ProgramTest):
         given = self.write("g.tsv", head + "s\t1\t1\t\t\n")
         few = self.write("v.tsv", "s\n1\n")
         self.refused(3, "expected several frames", path, "--models-are", "states", "--frames", "3", "--observables", good)
-        self.refused(3, "expected values [frame, observable] of 40 frames", path, "--models-are", "states",
+        self.refused(3, "expected a row of values of each of 40 frames, found 1", path, "--models-are", "states",
                      "--observables", given, "--observable-values", few)
         self.refused(2, "--observable-values", path, "--models-are", "states", "--observables", given)
         self.refused(2, "--observable-values needs --observables", path, "--observable-values", few)

@@ -36,6 +36,7 @@
 #include "pleat/core/files/text.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
+#include "pleat/core/name_of.h"
 #include "pleat/core/ranks/deal.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/core/run/manifest.h"
@@ -539,8 +540,7 @@ std::string made_by(const ClusterOptions& options, const cluster::Result& result
                            std::count(assignment.begin(), assignment.end(), cluster::kNoise));
     }
     const cluster::Method method = options.parameters.method;
-    return fmt::format("{} cluster{} by {}", clusters, clusters == 1 ? "" : "s",
-                       names_of(method)[static_cast<std::size_t>(method)]);
+    return fmt::format("{} cluster{} by {}", clusters, clusters == 1 ? "" : "s", name_of(method));
 }
 
 /// "the items are the chains A = B of 10 frames"

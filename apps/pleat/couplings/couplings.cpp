@@ -21,6 +21,7 @@
 #include "pleat/core/files/text.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/name_of.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/couplings/fit/memory_estimate.h"
@@ -374,10 +375,8 @@ void announce_files(const CouplingsOptions& options, const Alignment& alignment,
     const Index columns = alignment.column_count(), letters = alignment.alphabet->size();
     const std::int64_t models = couplings::bytes_of(options.models, columns, letters);
     if (models >= kLarge)
-        context.message(
-            fmt::format("the model's files ({}) will take {} of disk space",
-                        names_of(options.models)[static_cast<std::size_t>(options.models)],
-                        human_bytes(models)));
+        context.message(fmt::format("the model's files ({}) will take {} of disk space",
+                                    name_of(options.models), human_bytes(models)));
     run.require_space(fit_disk_space(options, columns, letters));
 }
 

@@ -22,6 +22,7 @@
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/text.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/name_of.h"
 #include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/mutual_information/estimate.h"
 #include "pleat/mutual_information/output.h"
@@ -77,10 +78,9 @@ void append_input(std::string& text, const mi::Report& report) {
 void append_tree_null(std::string& text, const mi::Report& report) {
     const mi::Parameters& parameters = report.parameters;
     const mi::TreeResult& tree = *report.result.tree;
-    append(
-        text, "Null model: {} alignments that evolve along {} ({})\n", tree.null_alignments,
-        parameters.tree.file.empty() ? "a tree by UPGMA" : "the given tree",
-        phylogeny::names_of(parameters.tree.kind)[static_cast<std::size_t>(parameters.tree.kind)]);
+    append(text, "Null model: {} alignments that evolve along {} ({})\n", tree.null_alignments,
+           parameters.tree.file.empty() ? "a tree by UPGMA" : "the given tree",
+           name_of(parameters.tree.kind));
     const auto hits =
         std::count_if(tree.e.begin(), tree.e.end(), [](double e) { return e < mi::kSignificantE; });
     append(text, "{} {} an E below {:g}\n", hits, hits == 1 ? "pair has" : "pairs have",
@@ -119,8 +119,7 @@ void append_tree_pairs(std::string& text, const mi::Report& report,
     const mi::PairScore statistic = report.parameters.statistic;
     append(text, "{:>5}", "rank");
     append_heads(text, report, "ij");
-    append(text, " {:>8} {:>9} {:>9} {:>9}{}\n", "MI/bits",
-           mi::names_of(statistic)[static_cast<std::size_t>(statistic)], "null mean", "E",
+    append(text, " {:>8} {:>9} {:>9} {:>9}{}\n", "MI/bits", name_of(statistic), "null mean", "E",
            report.annotated != nullptr ? "  annotation" : "");
     const std::vector<mi::Annotation> relation =
         report.annotated != nullptr ? mi::annotations(report) : std::vector<mi::Annotation>();

@@ -17,6 +17,7 @@
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/name_of.h"
 #include "pleat/rmsd/measures/permutations.h"
 
 namespace pleat::program {
@@ -244,9 +245,8 @@ std::string input_key(const EnsembleSource& options) {
                        options.best.value_or(0), options.worst_left_out, options.topology,
                        options.assembly, options.select, options.frames, options.lowest_is_best,
                        options.relaxed, options.same_residues, options.truncated, options.in_place,
-                       names_of(options.pbc)[static_cast<std::size_t>(options.pbc)],
-                       fmt::join(options.files_to_match, "\n"),
-                       names_of(options.match)[static_cast<std::size_t>(options.match)]);
+                       name_of(options.pbc), fmt::join(options.files_to_match, "\n"),
+                       name_of(options.match));
 }
 
 void clear_score_options(EnsembleSource& options) {

@@ -11,6 +11,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/text.h"
+#include "pleat/core/name_of.h"
 
 namespace pleat::program {
 
@@ -19,8 +20,7 @@ namespace {
 ContactDefinition contact_definition(const StructureOptions& options, Chain::Kind kind) {
     ContactDefinition definition = ContactDefinition::standard(kind);
     if (options.contact != ContactChoice::automatic) {
-        const std::string_view name =
-            names_of(options.contact)[static_cast<std::size_t>(options.contact)];
+        const std::string_view name = name_of(options.contact);
         definition = ContactDefinition::with_default_cutoff(parse_contact_atoms(name), kind);
     }
     definition.cutoff = options.contact_cutoff.value_or(definition.cutoff);

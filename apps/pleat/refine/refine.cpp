@@ -182,9 +182,43 @@ std::string moves_line(const refine::Result& result) {
     return text;
 }
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
+/// The 5th, 50th and 95th percentile of values, their deviation, and the entropy of their histogram
+/// of 20 equal bins from `min` to `max`, of that of equal bins (Rflex: Tria, Mertens, Kachala,
+/// Svergun, IUCrJ 2:207, 2015).
+struct Distribution {
+    double low = 0, middle = 0, high = 0, deviation = 0, flexibility = 0;
+};
+Distribution distribution_of(const std::vector<double>& values, std::span<const double> weights,
+                             double min, double max) {
+    constexpr std::size_t kBins = 20;
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+    Distribution found;
+    std::array<double, kBins> bins{};
+    double sum = 0, mean = 0, square = 0;
+    for (const std::size_t n : order) {
+        const double value = values[n], before = sum;
+        sum += weights[n];
+        for (const auto& [share, to] : {std::pair(0.05, &found.low), std::pair(0.5, &found.middle),
+                                        std::pair(0.95, &found.high)})
+            if (before <= share && sum > share) *to = value;
+        mean += weights[n] * value;
+        square += weights[n] * value * value;
+        const double at = max > min ? (value - min) / (max - min) : 0;
+        bins[std::min(kBins - 1, static_cast<std::size_t>(at * kBins))] += weights[n];
+    }
+    found.deviation = std::sqrt(std::max(0.0, square - mean * mean));
+    for (const double share : bins)
+        if (share > 0) found.flexibility -= share * std::log(share) / std::log(double{kBins});
+    return found;
+}
+/// That of equal weights.
+Distribution distribution_of(const std::vector<double>& values) {
+    const auto [min, max] = std::minmax_element(values.begin(), values.end());
+    const std::vector<double> equal(values.size(), 1 / static_cast<double>(values.size()));
+    return distribution_of(values, equal, *min, *max);
 }
 
 std::string summary(const RefineOptions& options, const refine::Result& result,
@@ -215,17 +249,13 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
     if (!result.chi2.empty())
         text += fmt::format("chi^2 per point, by beads: smallest {:.3f}, median {:.3f}\n",
                             *std::min_element(result.chi2.begin(), result.chi2.end()),
-                            median(result.chi2));
+                            distribution_of(result.chi2).middle);
     text += fmt::format("\n{:<16}{:>10}{:>10}{:>10}{:>9}{:>8}\n", "quantity", "5 %", "median",
                         "95 %", "R-hat", "ESS");
     for (const refine::Quantity& quantity : result.quantities) {
-        std::vector<double> sorted = quantity.values;
-        std::sort(sorted.begin(), sorted.end());
-        const auto at = [&](double share) {
-            return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
-        };
+        const Distribution found = distribution_of(quantity.values);
         text += fmt::format("{:<16}{:>10.2f}{:>10.2f}{:>10.2f}{:>9.3f}{:>8.0f}\n", quantity.name,
-                            at(0.05), at(0.5), at(0.95), quantity.convergence.r_hat,
+                            found.low, found.middle, found.high, quantity.convergence.r_hat,
                             quantity.convergence.effective_size);
     }
     if (const std::string remark = refine::misfit_remark(result); !remark.empty())
@@ -281,39 +311,6 @@ std::string find_clusters(const RefineOptions& options, const refine::Result& re
     return make_clusters(own, stage_task(words, task, context), ranks).summary;
 }
 
-/// The 5th, 50th and 95th percentile of values, their deviation, and the entropy of their histogram
-/// of 20 equal bins from `min` to `max`, of that of equal bins (Rflex: Tria, Mertens, Kachala,
-/// Svergun, IUCrJ 2:207, 2015).
-struct Distribution {
-    double low = 0, middle = 0, high = 0, deviation = 0, flexibility = 0;
-};
-Distribution distribution_of(const std::vector<double>& values, std::span<const double> weights,
-                             double min, double max) {
-    constexpr std::size_t kBins = 20;
-    std::vector<std::size_t> order(values.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-    Distribution found;
-    std::array<double, kBins> bins{};
-    double sum = 0, mean = 0, square = 0;
-    for (const std::size_t n : order) {
-        const double value = values[n], before = sum;
-        sum += weights[n];
-        for (const auto& [share, to] : {std::pair(0.05, &found.low), std::pair(0.5, &found.middle),
-                                        std::pair(0.95, &found.high)})
-            if (before <= share && sum > share) *to = value;
-        mean += weights[n] * value;
-        square += weights[n] * value * value;
-        const double at = max > min ? (value - min) / (max - min) : 0;
-        bins[std::min(kBins - 1, static_cast<std::size_t>(at * kBins))] += weights[n];
-    }
-    found.deviation = std::sqrt(std::max(0.0, square - mean * mean));
-    for (const double share : bins)
-        if (share > 0) found.flexibility -= share * std::log(share) / std::log(double{kBins});
-    return found;
-}
-
 /// Pool and weighted ensemble side by side, as text and in ensemble.tsv; how far the pool reaches.
 std::string compare_ensemble(const refine::Result& result, const saxs::Weighted& weighted,
                              RunDirectory& run) {
@@ -333,13 +330,12 @@ std::string compare_ensemble(const refine::Result& result, const saxs::Weighted&
     std::string table =
         "quantity\tpool_5\tpool_50\tpool_95\tpool_rflex\tensemble_5\tensemble_50\t"
         "ensemble_95\tensemble_rflex\trsigma\n";
-    const std::vector<double> equal(weighted.weights.size(), 1 / frames);
     std::vector<double> weights(result.chain.size());
     for (std::size_t n = 0; n < weighted.frames.size(); ++n)
         weights[weighted.frames[n]] = weighted.weights[n];
     for (const refine::Quantity& quantity : result.quantities) {
         const auto [min, max] = std::minmax_element(quantity.values.begin(), quantity.values.end());
-        const Distribution pool = distribution_of(quantity.values, equal, *min, *max),
+        const Distribution pool = distribution_of(quantity.values),
                            found = distribution_of(quantity.values, weights, *min, *max);
         const double ratio = pool.deviation > 0 ? found.deviation / pool.deviation : 1;
         text += fmt::format(

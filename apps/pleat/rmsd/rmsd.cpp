@@ -29,6 +29,7 @@
 #include "pleat/core/files/text.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/steps.h"
+#include "pleat/core/name_of.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/metric.h"
@@ -326,7 +327,7 @@ void write_superposed(const ComparedFrames& compared, const Array<double, 2>& re
     const rmsd::Superposer superposer(reference, compared.sets);
     Array<double, 2> moved(input.atoms(), Index{3});
     Array<float, 2> written(Index{3}, topology.atom_count());
-    const std::string_view ending = names_of(format)[static_cast<std::size_t>(format)];
+    const std::string_view ending = name_of(format);
     FrameFile file(run.output(fmt::format("superposed.{}", ending)), topology, input.frames());
     for_each_frame(context, "superposed", input.frames(), [&](Index i) {
         superposer(input.xyz[i], moved);

@@ -4,11 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +31,7 @@
 #include "pleat/saxs/memory_estimate.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/model_joining.h"
+#include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/saxs/observable_files.h"
 #include "pleat/saxs/output.h"
 #include "process/process.h"
@@ -78,24 +76,20 @@ struct SeriesFile {
 /// Parses CURVE:D2O,...; each D2O is from 0 to 1 or "xray". Throws UsageError for other text.
 std::vector<SeriesFile> parse_series(const std::string& text) {
     std::vector<SeriesFile> files;
-    std::size_t from = 0;
-    while (from < text.size()) {
-        const std::size_t to = std::min(text.find(',', from), text.size());
-        const std::string one = text.substr(from, to - from);
+    if (text.empty()) return files;
+    for (const std::string_view one : split(text, ',')) {
         const std::size_t colon = one.rfind(':');
-        const std::string number = colon == std::string::npos ? "" : one.substr(colon + 1);
+        const std::string_view number =
+            colon == std::string_view::npos ? "" : one.substr(colon + 1);
         double fraction = -1;
-        const auto parsed = std::from_chars(number.data(), number.data() + number.size(), fraction);
-        const bool is_number = parsed.ec == std::errc() &&
-                               parsed.ptr == number.data() + number.size() && fraction >= 0 &&
-                               fraction <= 1;
+        const bool is_number = parse_number(number, fraction) && fraction >= 0 && fraction <= 1;
         if (colon == 0 || (!is_number && number != "xray"))
             throw UsageError(
                 fmt::format("give --series CURVE:D2O,... with D2O fractions from 0 to 1, or xray, "
                             "behind each curve; found '{}'",
                             one));
-        files.push_back({one.substr(0, colon), is_number ? std::optional(fraction) : std::nullopt});
-        from = to + 1;
+        files.push_back({std::string(one.substr(0, colon)),
+                         is_number ? std::optional(fraction) : std::nullopt});
     }
     return files;
 }
@@ -316,11 +310,11 @@ std::string summary(const SaxsOptions& options, const saxs::Result& result,
                     const std::string& folder) {
     const std::vector<std::string>& sources = options.ensemble.sources;
     const bool is_atomic = result.model == saxs::Resolution::all_atom;
-    std::string text = fmt::format(
-        "{}{}: {} frame{}, {} scatterers ({}), {} points to q = {:g} 1/angstrom\n",
-        printable(sources.front()), sources.size() > 1 ? " and more" : "",
-        result.frame_shapes.size(), result.frame_shapes.size() == 1 ? "" : "s", result.scatterers,
-        saxs::name_of(result.model), result.q.size(), result.q.back());
+    std::string text =
+        fmt::format("{}{}: {} frame{}, {} scatterers ({}), {} points to q = {:g} 1/angstrom\n",
+                    printable(sources.front()), sources.size() > 1 ? " and more" : "",
+                    result.frame_shapes.size(), result.frame_shapes.size() == 1 ? "" : "s",
+                    result.scatterers, name_of(result.model), result.q.size(), result.q.back());
     if (result.neutrons)
         text += fmt::format("Neutrons, {:g} % D2O in the solvent\n", 100 * result.d2o);
     text += shape_lines(result);
@@ -544,32 +538,6 @@ std::string choose_saxs_device(const SaxsOptions& options, const JobTask& task, 
 
 void check_job(const SaxsOptions& options) { check_files(options, "a job may be run again"); }
 
-/// The bounding box of all frames so far.
-struct Box {
-    std::array<float, 3> min, max;
-
-    Box() {
-        min.fill(std::numeric_limits<float>::max());
-        max.fill(std::numeric_limits<float>::lowest());
-    }
-    void add(View<const float, 2> frame) {
-        for (Index axis = 0; axis < 3; ++axis) {
-            for (const float x : frame[axis]) {
-                min[axis] = std::min(min[axis], x);
-                max[axis] = std::max(max[axis], x);
-            }
-        }
-    }
-    double diagonal() const {
-        double square = 0;
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            const double side = static_cast<double>(max[axis]) - static_cast<double>(min[axis]);
-            square += side * side;
-        }
-        return std::sqrt(square);
-    }
-};
-
 /// Measures a component; sets `gyration`, if unset, to the Rg of the (first) structure.
 saxs::ComponentSize measure(const SaxsOptions& options, const std::vector<std::string>& sources,
                             std::optional<double>& gyration) {
@@ -577,16 +545,19 @@ saxs::ComponentSize measure(const SaxsOptions& options, const std::vector<std::s
     source.sources = sources;
     const std::size_t files = files_of(source).size();
     saxs::ComponentSize size;
-    Box all;
+    Array<float, 2> corners(3, 2);  // of the box of all frames
     std::vector<float> parts;
     std::shared_ptr<const Topology> topology;
     const EnsembleSize counted =
         measure_ensemble(source, [&](const EnsembleReader& reader, View<const float, 2> frame) {
             topology = reader.topology();
-            Box own;
-            own.add(frame);
-            all.add(frame);
-            size.diameter = std::max(size.diameter, own.diagonal());
+            for (Index axis = 0; axis < 3; ++axis) {
+                const auto [min, max] = std::ranges::minmax(frame[axis]);
+                float &low = corners(axis, 0), &high = corners(axis, 1);
+                low = size.frames == 0 ? min : std::min(low, min);
+                high = size.frames == 0 ? max : std::max(high, max);
+            }
+            size.diameter = std::max(size.diameter, saxs::box_diagonal(frame));
             if (++size.frames == 1 || (size.frames <= kMaxParts && files == 1))
                 parts.insert(parts.end(), frame.begin(), frame.end());
         });
@@ -600,7 +571,7 @@ saxs::ComponentSize measure(const SaxsOptions& options, const std::vector<std::s
         const auto structures = static_cast<Index>(files);
         size.atoms *= size.frames / structures;
         size.frames = structures;
-        size.diameter = all.diagonal();
+        size.diameter = saxs::box_diagonal(corners);
     }
     const Index kept = is_parts ? static_cast<Index>(parts.size()) / (3 * counted.atoms) : 1;
     if (!gyration && !options.data.empty())
@@ -642,9 +613,7 @@ SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& rank
     if (ranks.is_leader()) prepare_run(options, input, context.checkpoint, run);
     const std::string remark = choose_saxs_device(options, task, input, ranks, context);
     run.context(context);
-    Index frames = 0;
-    for (const Ensemble& one : input.components) frames += one.frame_count();
-    run.require_space(saxs::disk_needed(frames, options.parameters));
+    run.require_space(saxs::disk_needed(saxs::frame_count(input.components), options.parameters));
     run.stage("scatterers");
     if (options.run.verbose) context.message(remark);
     saxs::Result result = compute(options, input, context);
@@ -683,8 +652,8 @@ std::vector<Field> curve_fields(SaxsOptions& options) {
          .value_name = "FILE"},
         {.name = "observable-values",
          .target = &options.observable_values,
-         .help = "Values in each frame of the observables that are not computed: .npy [frame, "
-                 "observable], or a table with their names",
+         .help = "Values of the observables that are not computed: a table with their names and "
+                 "a row for each frame",
          .value_name = "FILE"}};
     all.insert(all.end(), observables.begin(), observables.end());
     return all;

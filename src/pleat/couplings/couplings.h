@@ -13,6 +13,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/core/name_of.h"
 #include "pleat/phylogeny/significance.h"
 
 #pragma GCC visibility push(default)
@@ -94,8 +95,6 @@ constexpr Index pair_index(Index i, Index j, Index column_count) {
 /// lowers the objective any more.
 enum class StopReason { converged, compatible_rule, iteration_limit, stalled };
 std::span<const std::string_view> names_of(StopReason);
-/// The name of a reason, for people and manifests.
-std::string_view name_of(StopReason reason);
 
 /// What a fit returns.
 struct Result {

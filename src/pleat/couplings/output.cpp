@@ -14,6 +14,7 @@
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
 #include "pleat/core/loops/threads.h"
+#include "pleat/core/name_of.h"
 #include "pleat/core/version.h"
 #include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/couplings/files/model_file.h"
@@ -341,8 +342,7 @@ ResultColumns facts(const Report& report) {
         {"effective_sequences", "the sum of the weights", result.effective_sequences, "results"},
         fact("weights_identity", report.parameters.identity,
              "identity above which sequences share their weight"),
-        fact("norm_letters",
-             names_of(report.parameters.norm)[static_cast<std::size_t>(report.parameters.norm)],
+        fact("norm_letters", name_of(report.parameters.norm),
              "the letters over which norms are taken"),
         {"objective", "the value of the function that was minimised", result.objective, "results"},
         {"relative_gap", "how far the fit is from its minimum at most, as a fraction",

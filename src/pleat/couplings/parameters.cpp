@@ -24,10 +24,6 @@ std::span<const std::string_view> names_of(StopReason) {
     return kNames;
 }
 
-std::string_view name_of(StopReason reason) {
-    return names_of(reason)[static_cast<std::size_t>(reason)];
-}
-
 std::vector<Field> fields(Parameters& p) {
     return {{.name = "lambda-single",
              .target = &p.lambda_single,

@@ -12,7 +12,6 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
-#include "pleat/core/files/npy.h"
 #include "pleat/core/files/text.h"
 
 namespace pleat::saxs {
@@ -169,35 +168,20 @@ void compute(const ObservableTable& table, std::size_t row, const Ensemble& ense
 
 /// Copies the columns of a file of values to the observables that are not computed.
 void copy_values(const ObservableTable& table, const std::string& path, Array<double, 2>& values) {
-    std::optional<Table> file;
-    std::vector<double> numbers;
-    std::vector<Index> shape;
-    const auto wanted = std::ranges::count(table.computed, "");
-    if (path.ends_with(".npy")) {
-        const NpyArray array = read_npy(path);
-        shape = array.shape;
-        numbers = array.as<double>(path);
-    } else {
-        file.emplace(path);
-        shape = {std::ssize(file->rows), wanted};
-    }
-    if (shape != std::vector<Index>{values.extent(0), wanted})
+    const Table file(path);
+    if (std::ssize(file.rows) != values.extent(0))
         throw InputError(path, 0,
-                         fmt::format("expected values [frame, observable] of {} frames and {} "
-                                     "observables, found shape {}",
-                                     values.extent(0), wanted, shape));
-    std::size_t next = 0;
+                         fmt::format("expected a row of values of each of {} frames, found {}",
+                                     values.extent(0), file.rows.size()));
     for (std::size_t n = 0; n < table.list.size(); ++n) {
         if (!table.computed[n].empty()) continue;
-        const std::optional<std::size_t> column = file ? file->column(table.list[n].name) : next++;
+        const std::optional<std::size_t> column = file.column(table.list[n].name);
         if (!column)
             throw InputError(path, 0,
                              fmt::format("expected a column of each observable, found none of {}",
                                          in_quotes(table.list[n].name)));
-        for (Index i = 0; i < values.extent(0); ++i)
-            values(i, static_cast<Index>(n)) =
-                file ? file->number(static_cast<std::size_t>(i), *column)
-                     : numbers[static_cast<std::size_t>(i * wanted) + *column];
+        for (std::size_t i = 0; i < file.rows.size(); ++i)
+            values(static_cast<Index>(i), static_cast<Index>(n)) = file.number(i, *column);
     }
 }
 

@@ -28,8 +28,8 @@ struct ObservableTable {
 /// them, angstrom. Throws InputError.
 ObservableTable read_observables(const std::string& path);
 
-/// The observables with their values in each frame: computed, or from `values_path`, an .npy file
-/// [frame, observable] of the others in their order, or a table with their names in its first line.
+/// The observables with their values in each frame: computed, or from `values_path`, a table with
+/// the names of the others in its first line and a row for each frame.
 /// Throws UsageError, InputError.
 Observables observables_of(const ObservableTable& table, const std::string& values_path,
                            const Ensemble& ensemble);

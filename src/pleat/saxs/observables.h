@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pleat/core/array.h"
+#include "pleat/core/name_of.h"
 
 #pragma GCC visibility push(default)
 
@@ -19,7 +20,6 @@ enum class ObservableKind {
     lower      ///< it counts by how far it is below the value
 };
 std::span<const std::string_view> names_of(ObservableKind);
-std::string_view name_of(ObservableKind kind);
 
 /// Which mean over the frames is measured.
 enum class Averaging {
@@ -28,7 +28,6 @@ enum class Averaging {
     r6     ///< of distances^-6 (NOE, PRE), "r^-6"
 };
 std::span<const std::string_view> names_of(Averaging);
-std::string_view name_of(Averaging averaging);
 
 /// A measured mean. With r^-6 the value is a distance r and its bounds are bounds of distances:
 /// mean distance^-6 is compared with r^-6, whose error is 6 r^-7 times that of r (r^-3 likewise).

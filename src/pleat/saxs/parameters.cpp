@@ -128,10 +128,6 @@ std::span<const std::string_view> names_of(Resolution) {
     return kNames;
 }
 
-std::string_view name_of(Resolution resolution) {
-    return names_of(resolution)[static_cast<std::size_t>(resolution)];
-}
-
 std::span<const std::string_view> names_of(Hydrogens) {
     static constexpr std::string_view kNames[] = {"implicit", "explicit"};
     return kNames;

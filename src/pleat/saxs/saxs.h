@@ -15,6 +15,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/core/name_of.h"
 #include "pleat/core/notes.h"
 #include "pleat/saxs/debye/debye.h"
 #include "pleat/saxs/observables.h"
@@ -31,7 +32,6 @@ enum class Resolution {
     two_bead    ///< side chain, and backbone with CB; alanine and glycine whole: 21 types
 };
 std::span<const std::string_view> names_of(Resolution);
-std::string_view name_of(Resolution resolution);
 
 /// Which hydrogens scatter.
 enum class Hydrogens {

@@ -283,11 +283,11 @@ Index TextAlignment::append(TextRow& row, std::string_view letters, Index line, 
             if (sort(c) == Sort::letter) {
                 letters_.push_back(c);
             } else if (sort(c) == Sort::other || !blanks) {
-                complaints.add(
-                    line,
-                    fmt::format("expected letters and gaps, found {} in {}{}", character(c),
-                                summary.label(row),
-                                c == ':' ? "; write each chain as a sequence of its own" : ""));
+                complaints.add(line, fmt::format("expected letters and gaps, found {} in {}{}",
+                                                 character(c), summary.label(row),
+                                                 c == ':' && blanks
+                                                     ? "; write each chain as a sequence of its own"
+                                                     : ""));
                 break;
             }
         }

@@ -12,6 +12,7 @@
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/text.h"
+#include "pleat/core/name_of.h"
 
 namespace pleat {
 
@@ -219,8 +220,7 @@ private:
         }
         said.erase(MomentumUnit::automatic);
         if (named == MomentumUnit::automatic && said.size() == 1) named = *said.begin();
-        if (named != MomentumUnit::automatic)
-            table.q_unit = names_of(named)[static_cast<std::size_t>(named)];
+        if (named != MomentumUnit::automatic) table.q_unit = name_of(named);
     }
 
     /// The unit of q in the names of the n-th nearest title, or in a line of units below or above.

@@ -85,10 +85,6 @@ std::span<const std::string_view> names_of(ContactAtoms) {
     return kNames;
 }
 
-std::string_view name_of(ContactAtoms atoms) {
-    return names_of(atoms)[static_cast<std::size_t>(atoms)];
-}
-
 ContactAtoms parse_contact_atoms(std::string_view name) {
     for (const ContactAtoms atoms : {ContactAtoms::beta, ContactAtoms::heavy, ContactAtoms::sugar})
         if (name_of(atoms) == name) return atoms;

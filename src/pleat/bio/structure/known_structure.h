@@ -11,6 +11,7 @@
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/array.h"
+#include "pleat/core/name_of.h"
 #include "pleat/core/notes.h"
 #include "pleat/core/view.h"
 
@@ -37,8 +38,7 @@ struct ContactDefinition {
 
 /// The names of ContactAtoms in options and files: "cb", "heavy", "sugar".
 std::span<const std::string_view> names_of(ContactAtoms);
-/// The name of one of them, and the reverse; throws UsageError for any other name.
-std::string_view name_of(ContactAtoms atoms);
+/// The reverse of name_of(); throws UsageError for any other name.
 ContactAtoms parse_contact_atoms(std::string_view name);
 
 /// Distances in angstrom between the residues of every two columns: [column, column], symmetric,

@@ -164,6 +164,10 @@ SphereCells::SphereCells(View<const float, 2> centres, std::span<const double> r
 HWY_EXPORT(gather_overlaps);
 HWY_EXPORT(compare_points);
 
+namespace {
+
+/// Finds spheres in the ranges that overlap sphere `of` and have another centre. Returns the number
+/// of spheres, including `of`, with the same centre.
 Index find_overlaps(const Spheres& spheres, std::span<const SphereRange> ranges, Index of,
                     Overlaps& overlaps) {
     Index room = kVectorSlack, same = 0;
@@ -183,8 +187,6 @@ PointBits find_exposed_points(const Overlaps& overlaps, View<const double, 2> po
     HWY_DYNAMIC_DISPATCH(compare_points)(overlaps, points, exposed);
     return exposed;
 }
-
-namespace {
 
 Spheres spheres_in_order(const SphereCells& cells, View<const float, 2> centres,
                          std::span<const double> reach) {

@@ -100,14 +100,6 @@ struct Overlaps {
     Index count = 0;
 };
 
-/// Finds spheres in the ranges that overlap sphere `of` and have another centre. Returns the number
-/// of spheres, including `of`, with the same centre.
-Index find_overlaps(const Spheres& spheres, std::span<const SphereRange> ranges, Index of,
-                    Overlaps& overlaps);
-
-/// Returns which of `points` [axis, kSurfacePoints], of length 1, no overlap covers.
-PointBits find_exposed_points(const Overlaps& overlaps, View<const double, 2> points);
-
 /// The exposed surface of a sphere.
 struct Exposure {
     float fraction = 0;  ///< from 0 to 1

@@ -8,27 +8,12 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "pleat/core/files/embedded_file.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/parse_json.h"
 #include "pleat/core/version.h"
 
-// PLEAT_CITATIONS is a string literal with the path, defined by CMake.
-asm(".pushsection .rodata\n"
-    ".global pleat_citations_begin\n"
-    ".global pleat_citations_end\n"
-    ".hidden pleat_citations_begin\n"
-    ".hidden pleat_citations_end\n"
-    "pleat_citations_begin:\n"
-    ".incbin \"" PLEAT_CITATIONS
-    "\"\n"
-    "pleat_citations_end:\n"
-    ".byte 0\n"
-    ".popsection\n");
-
-extern "C" {
-extern const char pleat_citations_begin[] __attribute__((visibility("hidden")));
-extern const char pleat_citations_end[] __attribute__((visibility("hidden")));
-}
+PLEAT_EMBED(pleat_citations, PLEAT_CITATIONS)
 
 namespace pleat {
 
@@ -297,9 +282,7 @@ std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder
 }
 
 Citation find_citation(std::string_view key) {
-    const std::string_view all(
-        pleat_citations_begin,
-        static_cast<std::size_t>(pleat_citations_end - pleat_citations_begin));
+    const std::string_view all = pleat_citations();
     // An entry begins with "@kind{KEY," and ends with "}" on a line of its own. The line before it
     // is its text.
     const std::size_t name = all.find("{" + std::string(key) + ",\n");

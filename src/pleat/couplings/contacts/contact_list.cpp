@@ -317,10 +317,6 @@ std::span<const std::string_view> names_of(PairClass) {
     return kNames;
 }
 
-std::string_view name_of(PairClass pair_class) {
-    return names_of(pair_class)[static_cast<std::size_t>(pair_class)];
-}
-
 Array<PairClass, 2> pair_classes(const BasePairs& base_pairs, Index columns) {
     Array<PairClass, 2> classes(columns, columns);
     classes.fill(base_pairs.is_given ? PairClass::tertiary : PairClass::unknown);

@@ -12,6 +12,7 @@
 #include "pleat/bio/alignment/bracket_notation.h"
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/array.h"
+#include "pleat/core/name_of.h"
 #include "pleat/core/view.h"
 #include "pleat/couplings/couplings.h"
 
@@ -100,9 +101,8 @@ double stacked_z(View<const double, 2> corrected, const ScoreScale& scale, Index
 /// are within 2 of one; tertiary: neither, and all base pairs are known; unknown: neither, and the
 /// base pairs were predicted.
 enum class PairClass : std::uint8_t { unknown, helix, beside, tertiary };
-std::span<const std::string_view> names_of(PairClass);
 /// "NA", "helix", "beside", "tertiary".
-std::string_view name_of(PairClass);
+std::span<const std::string_view> names_of(PairClass);
 
 /// The class of every pair of `columns` columns: [column, column], symmetric.
 Array<PairClass, 2> pair_classes(const BasePairs& base_pairs, Index columns);

@@ -300,7 +300,7 @@ HWY_INLINE void add_uneven(DistanceSums<T>& sums) {
 }
 
 template <class T>
-HWY_INLINE void add(DistanceSums<T>& sums) {
+void add(DistanceSums<T>& sums) {
     pad(sums);
     if (sums.grid->even)
         add_even(sums);
@@ -310,7 +310,7 @@ HWY_INLINE void add(DistanceSums<T>& sums) {
 
 /// Adds all lanes of the sums in float64.
 template <class T>
-HWY_INLINE void widen(DistanceSums<T>& sums) {
+void widen(DistanceSums<T>& sums) {
     const hn::CappedTag<double, kSlack / 2> float64_sums;
     const hn::Rebind<T, decltype(float64_sums)> narrow;
     const Index count = sums.float64_sums.extent(1);
@@ -332,14 +332,8 @@ HWY_INLINE void widen(DistanceSums<T>& sums) {
     }
 }
 
-void widen_float(DistanceSums<float>& sums) { widen(sums); }
-void widen_double(DistanceSums<double>& sums) { widen(sums); }
-void add_float(DistanceSums<float>& sums) { add(sums); }
-void add_double(DistanceSums<double>& sums) { add(sums); }
-
 template <class T>
-HWY_INLINE void squared_of(const T* xyz, Index stride, const RowPairs* row_pairs,
-                           Index segment_count, T* to) {
+void squared_of(const T* xyz, Index stride, const RowPairs* row_pairs, Index segment_count, T* to) {
     const Lanes<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     for (const RowPairs* s = row_pairs; s != row_pairs + segment_count; to += s->count, ++s) {
@@ -356,8 +350,8 @@ HWY_INLINE void squared_of(const T* xyz, Index stride, const RowPairs* row_pairs
 }
 
 template <class T>
-HWY_INLINE void products_of(const T* of_row, const T* of_column, const RowPairs* row_pairs,
-                            Index segment_count, T* to) {
+void products_of(const T* of_row, const T* of_column, const RowPairs* row_pairs,
+                 Index segment_count, T* to) {
     const Lanes<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     for (const RowPairs* s = row_pairs; s != row_pairs + segment_count; to += s->count, ++s) {
@@ -370,23 +364,6 @@ HWY_INLINE void products_of(const T* of_row, const T* of_column, const RowPairs*
         for (Index j = 0; j < s->count; j += lanes)
             hn::StoreU(hn::Mul(scale, hn::LoadU(d, from + j)), d, to + j);
     }
-}
-
-void products_float(const float* of_row, const float* of_column, const RowPairs* row_pairs,
-                    Index count, float* to) {
-    products_of(of_row, of_column, row_pairs, count, to);
-}
-void products_double(const double* of_row, const double* of_column, const RowPairs* row_pairs,
-                     Index count, double* to) {
-    products_of(of_row, of_column, row_pairs, count, to);
-}
-void squared_float(const float* xyz, Index stride, const RowPairs* row_pairs, Index count,
-                   float* to) {
-    squared_of(xyz, stride, row_pairs, count, to);
-}
-void squared_double(const double* xyz, Index stride, const RowPairs* row_pairs, Index count,
-                    double* to) {
-    squared_of(xyz, stride, row_pairs, count, to);
 }
 
 /// Sums of cosines weighted by `w`, [kSpan], around one centre, from products for t and -t.
@@ -449,7 +426,7 @@ HWY_INLINE void slopes_uneven(DistanceSums<T>& sums, const T* weights, T* slopes
 }
 
 template <class T>
-HWY_INLINE void slopes_of(DistanceSums<T>& sums, const T* weights, T* slopes) {
+void slopes_of(DistanceSums<T>& sums, const T* weights, T* slopes) {
     pad(sums);
     if (sums.grid->even)
         slopes_even(sums, weights, slopes);
@@ -460,12 +437,12 @@ HWY_INLINE void slopes_of(DistanceSums<T>& sums, const T* weights, T* slopes) {
         if (sums.chunk.squared[p] < kNear) slopes[p] = 0;
 }
 
-void slopes_float(DistanceSums<float>& sums, const float* weights, float* slopes) {
-    slopes_of(sums, weights, slopes);
+template <class T>
+DistanceFunctions<T> functions_of() {
+    return {&add<T>, &widen<T>, &squared_of<T>, &products_of<T>, &slopes_of<T>};
 }
-void slopes_double(DistanceSums<double>& sums, const double* weights, double* slopes) {
-    slopes_of(sums, weights, slopes);
-}
+DistanceFunctions<float> float_functions() { return functions_of<float>(); }
+DistanceFunctions<double> double_functions() { return functions_of<double>(); }
 
 }  // namespace pleat::saxs::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -495,14 +472,8 @@ SineGrid::SineGrid(std::span<const double> values)
     centres = (count + kOffsetCount - 1) / kOffsetCount;
 }
 
-HWY_EXPORT(widen_float);
-HWY_EXPORT(widen_double);
-HWY_EXPORT(add_float);
-HWY_EXPORT(add_double);
-HWY_EXPORT(products_float);
-HWY_EXPORT(products_double);
-HWY_EXPORT(squared_float);
-HWY_EXPORT(squared_double);
+HWY_EXPORT(float_functions);
+HWY_EXPORT(double_functions);
 
 namespace {
 
@@ -513,22 +484,20 @@ constexpr double kMaxTurns = std::is_same_v<T, float> ? 1 << 20 : 1e14;
 /// Distances after which float32 sums of lanes are added to float64 sums.
 constexpr Index kMaxAdded = 1 << 14;
 
-void take_up(DistanceSums<float>& sums) {
-    HWY_DYNAMIC_DISPATCH(widen_float)(sums);
-    sums.sums.fill(0);
-    sums.pending_count = 0;
-}
-void take_up(DistanceSums<double>& sums) {
-    HWY_DYNAMIC_DISPATCH(widen_double)(sums);
-    sums.sums.fill(0);
-    sums.pending_count = 0;
+/// Those of the best instruction set.
+template <class T>
+DistanceFunctions<T> functions() {
+    if constexpr (std::is_same_v<T, float>)
+        return HWY_DYNAMIC_DISPATCH(float_functions)();
+    else
+        return HWY_DYNAMIC_DISPATCH(double_functions)();
 }
 
 template <class T>
-void end_chunk(DistanceSums<T>& sums) {
-    sums.pending_count += sums.chunk.count;
-    sums.chunk.count = 0;
-    if (sums.pending_count >= kMaxAdded) take_up(sums);
+void take_up(DistanceSums<T>& sums) {
+    functions<T>().widen(sums);
+    sums.sums.fill(0);
+    sums.pending_count = 0;
 }
 
 }  // namespace
@@ -551,14 +520,15 @@ DistanceSums<T>::DistanceSums(const SineGrid& from, Weightings given)
 template struct DistanceSums<float>;
 template struct DistanceSums<double>;
 
-void add_chunk(DistanceSums<float>& sums) {
-    if (sums.chunk.count > 0) HWY_DYNAMIC_DISPATCH(add_float)(sums);
-    end_chunk(sums);
+template <class T>
+void add_chunk(DistanceSums<T>& sums) {
+    if (sums.chunk.count > 0) functions<T>().add(sums);
+    sums.pending_count += sums.chunk.count;
+    sums.chunk.count = 0;
+    if (sums.pending_count >= kMaxAdded) take_up(sums);
 }
-void add_chunk(DistanceSums<double>& sums) {
-    if (sums.chunk.count > 0) HWY_DYNAMIC_DISPATCH(add_double)(sums);
-    end_chunk(sums);
-}
+template void add_chunk<float>(DistanceSums<float>&);
+template void add_chunk<double>(DistanceSums<double>&);
 
 template <class T>
 void take_sums(DistanceSums<T>& sums, const double* total, View<double, 2> result) {
@@ -591,30 +561,21 @@ void take_sums(DistanceSums<T>& sums, const double* total, View<double, 2> resul
 template void take_sums<float>(DistanceSums<float>&, const double*, View<double, 2>);
 template void take_sums<double>(DistanceSums<double>&, const double*, View<double, 2>);
 
-void squared_distances(const float* xyz, Index stride, std::span<const RowPairs> row_pairs,
-                       float* to) {
-    HWY_DYNAMIC_DISPATCH(squared_float)
-    (xyz, stride, row_pairs.data(), std::ssize(row_pairs), to);
+template <class T>
+void squared_distances(const T* xyz, Index stride, std::span<const RowPairs> row_pairs, T* to) {
+    functions<T>().squared(xyz, stride, row_pairs.data(), std::ssize(row_pairs), to);
 }
-void squared_distances(const double* xyz, Index stride, std::span<const RowPairs> row_pairs,
-                       double* to) {
-    HWY_DYNAMIC_DISPATCH(squared_double)
-    (xyz, stride, row_pairs.data(), std::ssize(row_pairs), to);
-}
+template void squared_distances<float>(const float*, Index, std::span<const RowPairs>, float*);
+template void squared_distances<double>(const double*, Index, std::span<const RowPairs>, double*);
 
-void scale_products(const float* of_row, const float* of_column,
-                    std::span<const RowPairs> row_pairs, float* to) {
-    HWY_DYNAMIC_DISPATCH(products_float)
-    (of_row, of_column, row_pairs.data(), std::ssize(row_pairs), to);
+template <class T>
+void scale_products(const T* of_row, const T* of_column, std::span<const RowPairs> row_pairs,
+                    T* to) {
+    functions<T>().products(of_row, of_column, row_pairs.data(), std::ssize(row_pairs), to);
 }
-void scale_products(const double* of_row, const double* of_column,
-                    std::span<const RowPairs> row_pairs, double* to) {
-    HWY_DYNAMIC_DISPATCH(products_double)
-    (of_row, of_column, row_pairs.data(), std::ssize(row_pairs), to);
-}
-
-HWY_EXPORT(slopes_float);
-HWY_EXPORT(slopes_double);
+template void scale_products<float>(const float*, const float*, std::span<const RowPairs>, float*);
+template void scale_products<double>(const double*, const double*, std::span<const RowPairs>,
+                                     double*);
 
 template <class T>
 SlopeWeights<T> slope_weights(const SineGrid& grid, const double* weight) {
@@ -655,12 +616,12 @@ SlopeWeights<T> slope_weights(const SineGrid& grid, const double* weight) {
 template SlopeWeights<float> slope_weights<float>(const SineGrid&, const double*);
 template SlopeWeights<double> slope_weights<double>(const SineGrid&, const double*);
 
-void pair_slopes(DistanceSums<float>& sums, const SlopeWeights<float>& weights, float* slopes) {
-    HWY_DYNAMIC_DISPATCH(slopes_float)(sums, weights.values.data(), slopes);
+template <class T>
+void pair_slopes(DistanceSums<T>& sums, const SlopeWeights<T>& weights, T* slopes) {
+    functions<T>().slopes(sums, weights.values.data(), slopes);
 }
-void pair_slopes(DistanceSums<double>& sums, const SlopeWeights<double>& weights, double* slopes) {
-    HWY_DYNAMIC_DISPATCH(slopes_double)(sums, weights.values.data(), slopes);
-}
+template void pair_slopes<float>(DistanceSums<float>&, const SlopeWeights<float>&, float*);
+template void pair_slopes<double>(DistanceSums<double>&, const SlopeWeights<double>&, double*);
 
 }  // namespace pleat::saxs
 #endif

@@ -56,8 +56,8 @@ struct DistanceSums {
 };
 
 /// Adds the distances in the chunk and empties it. Distances below 1e-6 angstrom count as that.
-void add_chunk(DistanceSums<float>& sums);
-void add_chunk(DistanceSums<double>& sums);
+template <class Real>
+void add_chunk(DistanceSums<Real>& sums);
 
 /// Writes sum_p w_p sin(q r_p) / (q r_p) over all p added since the last call to `result`
 /// [weighting, q], for weightings that are used.
@@ -72,17 +72,15 @@ struct RowPairs {
 
 /// Writes the squared distances of all these pairs of points `xyz` [axis][stride] consecutively to
 /// `to`, which has room for kSlack more.
-void squared_distances(const float* xyz, Index stride, std::span<const RowPairs> row_pairs,
-                       float* to);
-void squared_distances(const double* xyz, Index stride, std::span<const RowPairs> row_pairs,
-                       double* to);
+template <class Real>
+void squared_distances(const Real* xyz, Index stride, std::span<const RowPairs> row_pairs,
+                       Real* to);
 
 /// Writes the products of the scales of row and column for all these pairs, as squared_distances()
 /// does; null: 1 for all.
-void scale_products(const float* of_row, const float* of_column,
-                    std::span<const RowPairs> row_pairs, float* to);
-void scale_products(const double* of_row, const double* of_column,
-                    std::span<const RowPairs> row_pairs, double* to);
+template <class Real>
+void scale_products(const Real* of_row, const Real* of_column, std::span<const RowPairs> row_pairs,
+                    Real* to);
 
 /// Weights for pair_slopes(), in the order of the sines.
 template <class Real>
@@ -96,7 +94,17 @@ SlopeWeights<Real> slope_weights(const SineGrid& grid, const double* weight);
 
 /// For each distance of the chunk, the slope of sum_k weight_k sin(q_k r) / (q_k r) divided by r;
 /// 0 where r is below 1e-5 angstrom. Leaves the chunk as it is.
-void pair_slopes(DistanceSums<float>& sums, const SlopeWeights<float>& weights, float* slopes);
-void pair_slopes(DistanceSums<double>& sums, const SlopeWeights<double>& weights, double* slopes);
+template <class Real>
+void pair_slopes(DistanceSums<Real>& sums, const SlopeWeights<Real>& weights, Real* slopes);
+
+/// What an instruction set does of the above.
+template <class Real>
+struct DistanceFunctions {
+    void (*add)(DistanceSums<Real>&);
+    void (*widen)(DistanceSums<Real>&);
+    void (*squared)(const Real*, Index, const RowPairs*, Index, Real*);
+    void (*products)(const Real*, const Real*, const RowPairs*, Index, Real*);
+    void (*slopes)(DistanceSums<Real>&, const Real*, Real*);
+};
 
 }  // namespace pleat::saxs

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "pleat/saxs/cancellable_parallel.h"
-#include "pleat/saxs/fit/contrast.h"
 #include "pleat/saxs/fit/reweight.h"
 
 namespace pleat::saxs {
@@ -76,28 +75,6 @@ double test(const Weighted& fitted, const Array<double, 2>& mean, const ProblemO
     }
     return chi2 / count;
 }
-
-/// The smallest validation plus its standard error; models is not empty.
-template <class Models, class Get>
-double validation_limit(const Models& models, Get get) {
-    std::size_t best = 0;
-    for (std::size_t m = 1; m < models.size(); ++m) {
-        if (get(models[m]).validation < get(models[best]).validation) best = m;
-    }
-    return get(models[best]).validation + get(models[best]).validation_error;
-}
-
-/// The index of the first (simplest) model within one standard error of the best.
-template <class Models, class Get>
-std::size_t first_good(const Models& models, Get get) {
-    if (models.empty()) return 0;
-    const double limit = validation_limit(models, get);
-    std::size_t first = 0;
-    while (get(models[first]).validation > limit) ++first;
-    return first;
-}
-
-const Weighted& itself(const Weighted& one) { return one; }
 
 }  // namespace
 
@@ -193,19 +170,23 @@ std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitte
 }
 
 std::vector<bool> are_within_error_of_best(const std::vector<Weighted>& ensembles) {
+    if (ensembles.empty()) return {};
+    const Weighted& best = *std::ranges::min_element(ensembles, {}, &Weighted::validation);
     std::vector<bool> near;
-    if (ensembles.empty()) return near;
-    const double limit = validation_limit(ensembles, itself);
-    for (const Weighted& one : ensembles) near.push_back(one.validation <= limit);
+    for (const Weighted& one : ensembles)
+        near.push_back(!(one.validation > best.validation + best.validation_error));
     return near;
 }
 
 std::size_t choose_simplest(const std::vector<Weighted>& ensembles) {
-    return first_good(ensembles, itself);
+    const std::vector<bool> near = are_within_error_of_best(ensembles);
+    return near.empty() ? 0 : std::ranges::find(near, true) - near.begin();
 }
 
 std::size_t choose_simplest(const std::vector<Reweighted>& scan) {
-    return first_good(scan, [](const Reweighted& one) -> const Weighted& { return one.result; });
+    std::vector<Weighted> all;
+    for (const Reweighted& one : scan) all.push_back(one.result);
+    return choose_simplest(all);
 }
 
 }  // namespace pleat::saxs

@@ -1,4 +1,5 @@
-// Fit: scale, background and contrast with which profiles agree best with measured curves.
+// Fit: profiles at any contrast, and the scale, background and contrast with which they agree best
+// with measured curves.
 #pragma once
 
 #include <functional>
@@ -8,9 +9,26 @@
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
-#include "pleat/saxs/fit/contrast.h"
+#include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {
+
+/// Factor of the excluded volume's amplitude at q if radii are scaled by c1 about their mean, after
+/// Schneidman-Duhovny et al., Biophys. J. 105:962 (2013), eq. 5:
+/// c1^3 exp(-(4 pi / 3)^(2/3) r^2 (c1^2 - 1) q^2 / (4 pi)).
+double volume_factor(double c1, double mean_radius, double q);
+
+/// The weight [channel pair, q] of each partial profile in the profile, which is the sum of partial
+/// profiles times these weights: products of the channels' weights, for 6, 3 or 1 channel pairs.
+Array<double, 2> channel_pair_factors(Index pairs, std::span<const double> q, double mean_radius,
+                                      const Contrast& contrast);
+
+/// Combines partial profiles [channel pair, q] of 3 channels (vacuum, excluded volume, hydration),
+/// 2 (net, hydration) or 1 (net) to a profile [q]; c1 affects only 3 channels.
+std::vector<double> intensity(View<const double, 2> partial, std::span<const double> q,
+                              double mean_radius, const Contrast& contrast);
+/// The same with `factors` [channel pair, q] from channel_pair_factors().
+std::vector<double> intensity(View<const double, 2> partial, View<const double, 2> factors);
 
 /// The parameters of a fit and their ranges; equal bounds fix a parameter.
 struct FitOptions {

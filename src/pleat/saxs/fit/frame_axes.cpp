@@ -274,26 +274,25 @@ FrameAxes::FrameAxes(const EnsembleProblem& problem, double tolerance) {
 
 Array<double, 2> FrameAxes::mean(View<const double, 3> of_axes,
                                  std::span<const double> weights) const {
-    Array<double, 2> sum(of_axes.extent(1), of_axes.extent(2));
+    std::vector<Index> axes;
+    std::vector<double> of_mean;
     for (Index axis = 0; axis < of_axes.extent(0); ++axis) {
-        const double amount = dot(amounts[axis].data, weights.data(), weights.size());
-        const double* const from = of_axes[axis].data;
-        for (Index n = 0; n < sum.size(); ++n) sum.data()[n] += amount * from[n];
+        axes.push_back(axis);
+        of_mean.push_back(dot(amounts[axis].data, weights.data(), weights.size()));
     }
-    return sum;
+    return weighted_partial(of_axes, axes, of_mean);
 }
 
 Array<double, 2> FrameAxes::mean(View<const double, 3> of_axes, std::span<const Index> frames,
                                  std::span<const double> weights) const {
-    Array<double, 2> sum(of_axes.extent(1), of_axes.extent(2));
+    std::vector<Index> axes;
+    std::vector<double> of_mean(static_cast<std::size_t>(of_axes.extent(0)));
     for (Index axis = 0; axis < of_axes.extent(0); ++axis) {
-        double amount = 0;
+        axes.push_back(axis);
         for (std::size_t m = 0; m < frames.size(); ++m)
-            amount += weights[m] * amounts(axis, frames[m]);
-        const double* const from = of_axes[axis].data;
-        for (Index n = 0; n < sum.size(); ++n) sum.data()[n] += amount * from[n];
+            of_mean[axis] += weights[m] * amounts(axis, frames[m]);
     }
-    return sum;
+    return weighted_partial(of_axes, axes, of_mean);
 }
 
 void warn_of_axes(const EnsembleProblem& problem, const FrameAxes& axes) {
@@ -374,6 +373,16 @@ std::vector<double> ProfileCoordinates::target(double scale) const {
         target.push_back(dot(axis.data(), curve.data(), axis.size()) -
                          scale * dot(axis.data(), mean.data(), axis.size()));
     return target;
+}
+
+std::pair<std::vector<double>, std::vector<double>> ProfileCoordinates::divided_mean() const {
+    std::pair<std::vector<double>, std::vector<double>> found{{}, mean};
+    auto& [along, rest] = found;
+    for (const std::vector<double>& axis : basis) {
+        along.push_back(dot(axis.data(), rest.data(), rest.size()));
+        subtract(rest, along.back(), axis);
+    }
+    return found;
 }
 
 double ProfileCoordinates::best_scale(std::span<const double> mean_coordinates) const {

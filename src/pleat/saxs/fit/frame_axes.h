@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "pleat/saxs/fit/ensemble_fit.h"
@@ -66,6 +67,8 @@ public:
 
     /// Coordinates of the curve minus the frames' mean times a scale.
     std::vector<double> target(double scale) const;
+    /// Coordinates of the mean along the basis, and what is left of it, which is in every frame.
+    std::pair<std::vector<double>, std::vector<double>> divided_mean() const;
     /// The scale, 0 or more, with which frames of these mean coordinates fit the curve best.
     double best_scale(std::span<const double> mean_coordinates) const;
 

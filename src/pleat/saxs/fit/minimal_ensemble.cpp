@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <tuple>
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
@@ -23,13 +24,10 @@ class Products {
 public:
     Products(const ProfileCoordinates& at, std::span<const Index> members) : at_(at) {
         const std::vector<double>& curve = at.curve;
-        std::vector<double> rest = at.mean;
-        for (const std::vector<double>& axis : at.basis) {
-            mean_.push_back(dot(axis.data(), rest.data(), rest.size()));
-            for (std::size_t k = 0; k < rest.size(); ++k) rest[k] -= mean_.back() * axis[k];
+        std::vector<double> rest;
+        std::tie(mean_, rest) = at.divided_mean();
+        for (const std::vector<double>& axis : at.basis)
             curve_.push_back(dot(axis.data(), curve.data(), curve.size()));
-        }
-        // The part of the mean that is orthogonal to the basis is the same in every frame.
         rest_ = dot(rest.data(), rest.data(), rest.size());
         rest_with_curve_ = dot(rest.data(), curve.data(), rest.size());
         for (const Index frame : members) {
@@ -301,11 +299,7 @@ struct SubsetProblem {
 /// Coordinates [frame, axis] of the frames' profiles, normalised to equal length.
 Array<double, 2> directions_of(const ProfileCoordinates& at) {
     const Index axes = at.x.axes;
-    std::vector<double> mean, rest = at.mean;
-    for (const std::vector<double>& axis : at.basis) {
-        mean.push_back(dot(axis.data(), rest.data(), rest.size()));
-        for (std::size_t k = 0; k < rest.size(); ++k) rest[k] -= mean.back() * axis[k];
-    }
+    auto [mean, rest] = at.divided_mean();
     mean.push_back(std::sqrt(dot(rest.data(), rest.data(), rest.size())));
     Array<double, 2> result(at.x.frames, axes + 1);
     for (Index frame = 0; frame < at.x.frames; ++frame) {

@@ -26,14 +26,6 @@ std::span<const std::string_view> names_of(Averaging) {
     return kNames;
 }
 
-std::string_view name_of(ObservableKind kind) {
-    return names_of(kind)[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name_of(Averaging averaging) {
-    return names_of(averaging)[static_cast<std::size_t>(averaging)];
-}
-
 namespace {
 
 double power_of(Averaging averaging) {

@@ -211,18 +211,11 @@ constexpr std::size_t kFewMembers = 8;
 
 /// The normal equations of a set of frames at one contrast.
 struct Equations {
-    std::size_t count = 0;
-    std::array<double, kFewMembers * kFewMembers> few_products;
-    std::array<double, kFewMembers> few_right;
-    std::vector<double> many_products, many_right;  // of more than kFewMembers
+    std::size_t count;
+    std::vector<double> products, right;
 
-    explicit Equations(std::size_t members) : count(members) {
-        if (members <= kFewMembers) return;
-        many_products.resize(members * members);
-        many_right.resize(members);
-    }
-    double* products() { return count > kFewMembers ? many_products.data() : few_products.data(); }
-    double* right() { return count > kFewMembers ? many_right.data() : few_right.data(); }
+    explicit Equations(std::size_t members)
+        : count(members), products(members * members), right(members) {}
 };
 
 /// Unconstrained amounts of the members in a bit set, and the decrease of chi^2.
@@ -233,9 +226,9 @@ struct Solution {
 };
 
 /// Solves the equations of the members whose bits are set, by Cholesky. At most kFewMembers.
-Solution solve_some(Equations& equations, unsigned bits) {
+Solution solve_some(const Equations& equations, unsigned bits) {
     const std::size_t n = equations.count;
-    const double* const matrix = equations.products();
+    const std::vector<double>& matrix = equations.products;
     std::array<std::size_t, kFewMembers> chosen;
     std::size_t count = 0;
     for (std::size_t i = 0; i < n; ++i)
@@ -245,7 +238,7 @@ Solution solve_some(Equations& equations, unsigned bits) {
     Solution result;
     const auto of = [&](std::size_t i, std::size_t j) { return matrix[chosen[i] * n + chosen[j]]; };
     if (!cholesky_root(count, n, of, root.data())) return result;
-    for (std::size_t i = 0; i < count; ++i) x[i] = equations.right()[chosen[i]];
+    for (std::size_t i = 0; i < count; ++i) x[i] = equations.right[chosen[i]];
     solve_lower(count, n, root.data(), x.data());
     for (std::size_t i = 0; i < count; ++i) result.gain += x[i] * x[i];
     solve_upper(count, n, root.data(), x.data());
@@ -258,34 +251,28 @@ Solution solve_some(Equations& equations, unsigned bits) {
 }
 
 /// Whether nonnegative amounts are optimal: raising a zero amount does not decrease chi^2.
-bool is_optimal(Equations& equations, const Solution& solution) {
+bool is_optimal(const Equations& equations, const Solution& solution) {
     const std::size_t n = equations.count;
     for (std::size_t i = 0; i < n; ++i) {
         if (solution.amounts[i] > 0) continue;
-        double fall = equations.right()[i];
+        double fall = equations.right[i];
         for (std::size_t k = 0; k < n; ++k)
-            fall -= equations.products()[i * n + k] * solution.amounts[k];
-        if (fall > 1e-12 * std::abs(equations.right()[i])) return false;
+            fall -= equations.products[i * n + k] * solution.amounts[k];
+        if (fall > 1e-12 * std::abs(equations.right[i])) return false;
     }
     return true;
 }
 
-/// The nonnegative amounts that decrease chi^2 most.
-std::vector<double> best_amounts(Equations& equations) {
-    const std::size_t n = equations.count;
-    return solve_nonnegative({equations.products(), n * n}, {equations.right(), n});
-}
-
-double gain_of(Equations& equations, const std::vector<double>& amounts) {
+double gain_of(const Equations& equations, const std::vector<double>& amounts) {
     // At the optimum the quadratic term is half of the linear one.
     double gain = 0;
-    for (std::size_t i = 0; i < amounts.size(); ++i) gain += amounts[i] * equations.right()[i];
+    for (std::size_t i = 0; i < amounts.size(); ++i) gain += amounts[i] * equations.right[i];
     return gain;
 }
 
 /// The maximum decrease of chi^2 by nonnegative amounts; or, if it cannot exceed `enough`, an upper
 /// bound of it. `bits`: members with positive amounts in the last call, which are tried first.
-double best_gain(Equations& equations, unsigned& bits, double enough = -INFINITY) {
+double best_gain(const Equations& equations, unsigned& bits, double enough = -INFINITY) {
     const std::size_t n = equations.count;
     if (n <= kFewMembers) {
         const unsigned all = (1U << n) - 1;
@@ -301,7 +288,7 @@ double best_gain(Equations& equations, unsigned& bits, double enough = -INFINITY
             return tried.gain;
         }
     }
-    const std::vector<double> amounts = best_amounts(equations);
+    const std::vector<double> amounts = solve_nonnegative(equations.products, equations.right);
     bits = 0;
     for (std::size_t i = 0; i < std::min(n, kFewMembers); ++i)
         bits |= amounts[i] > 0 ? 1U << i : 0U;
@@ -337,7 +324,8 @@ public:
     }
     FittedSet fitted(const Contrast& contrast) {
         set_equations(contrast);
-        FittedSet result{members_, contrast, best_amounts(equations_), 0};
+        FittedSet result{members_, contrast,
+                         solve_nonnegative(equations_.products, equations_.right), 0};
         result.chi2 = table_.curve_square() - gain_of(equations_, result.weights);
         const double sum = std::accumulate(result.weights.begin(), result.weights.end(), 0.0);
         for (double& weight : result.weights)
@@ -351,9 +339,9 @@ private:
         const std::size_t n = members_.size();
         std::size_t at = 0;
         for (std::size_t a = 0; a < n; ++a) {
-            equations_.right()[a] = contract(table_.products_with_curve(members_[a]), weights_);
+            equations_.right[a] = contract(table_.products_with_curve(members_[a]), weights_);
             for (std::size_t b = 0; b <= a; ++b)
-                equations_.products()[a * n + b] = equations_.products()[b * n + a] =
+                equations_.products[a * n + b] = equations_.products[b * n + a] =
                     contract(products_[at++], weights_);
         }
     }
@@ -437,9 +425,9 @@ public:
         for (std::size_t n = 0; n < size; ++n) {
             std::size_t at = 0;
             for (std::size_t a = 0; a < count; ++a) {
-                equations.right()[a] = right[a][n];
+                equations.right[a] = right[a][n];
                 for (std::size_t b = 0; b <= a; ++b)
-                    equations.products()[a * count + b] = equations.products()[b * count + a] =
+                    equations.products[a * count + b] = equations.products[b * count + a] =
                         products[at++][n];
             }
             const double gain = best_gain(equations, bits, largest);

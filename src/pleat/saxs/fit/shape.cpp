@@ -91,8 +91,8 @@ private:
     std::vector<double> sums_;  ///< [copy, bin]
 };
 
-}  // namespace
-
+/// Sums of A_i A_j of both orders of pairs i, j of different scatterers, no farther apart than
+/// `longest`.
 std::vector<double> pair_distances(View<const float, 2> xyz, std::span<const double> amplitudes,
                                    double longest, double bin_width, const Context& context) {
     const Index count = xyz.extent(1);
@@ -118,8 +118,6 @@ std::vector<double> pair_distances(View<const float, 2> xyz, std::span<const dou
         for (std::size_t n = 0; n < bins; ++n) pairs[n] += sums[n];
     return pairs;
 }
-
-namespace {
 
 /// Centre and radius of gyration weighted by amplitudes; unweighted if their sum is 0.
 void measure_moments(View<const float, 2> positions, std::span<const double> amplitudes,

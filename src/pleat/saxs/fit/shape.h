@@ -14,13 +14,6 @@ namespace pleat::saxs {
 /// threads.
 inline constexpr Index kShapeBlocks = 64;
 
-/// Sums of A_i A_j of both orders of pairs i, j of different scatterers, with `amplitudes`
-/// [scatterer] at `xyz` [axis, scatterer], angstrom. Bin n holds distances in [n * bin_width,
-/// (n + 1) * bin_width); no distance may be longer than `longest`. The same bits for any number of
-/// threads. Throws Cancelled.
-std::vector<double> pair_distances(View<const float, 2> xyz, std::span<const double> amplitudes,
-                                   double longest, double bin_width, const Context& context);
-
 /// Measures `positions` [axis, scatterer], angstrom, with `amplitudes` [scatterer], electrons; only
 /// the first `solid` scatterers count for the diameter. Bin n of P(r) holds distances in
 /// [n * bin_width, (n + 1) * bin_width); `bin_width` 0: no P(r). The same bits for any number of

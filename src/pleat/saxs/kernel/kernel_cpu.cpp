@@ -174,13 +174,14 @@ private:
 
     /// Computes the squared distances and the weights of the gathered pairs.
     void measure(const Points<Real>& points) {
-        squared_distances(points.xyz.data(), points.stride, row_pairs_, sums_.chunk.squared.data());
+        squared_distances<Real>(points.xyz.data(), points.stride, row_pairs_,
+                                sums_.chunk.squared.data());
         const auto scales = [&](Index row) -> const Real* {
             return row < 0 ? nullptr : &points.scales(row, 0);
         };
         for (const ScaleProduct& product : products_)
-            scale_products(scales(product.row), scales(product.column), row_pairs_,
-                           sums_.chunk.weight(product.weighting));
+            scale_products<Real>(scales(product.row), scales(product.column), row_pairs_,
+                                 sums_.chunk.weight(product.weighting));
     }
 
     /// Leaves out weightings of pairs of these types that scatter in none of their channels, and

@@ -129,28 +129,7 @@ constexpr double kPi = 3.14159265358979323846;
 /// The degree beyond which (2 l + 1) j_l(x)^2 vanishes in float64.
 Index far_degree(double x) { return static_cast<Index>(x + 16.0 * std::cbrt(x + 1.0)) + 24; }
 
-/// The number of degrees whose remainder is at most kMultipoleError.
-Index degrees_for(double x) {
-    const Index largest = far_degree(x);
-    constexpr double kVast = 1e4;  // too many harmonics for any memory: a bound suffices
-    if (x > kVast) return largest;
-    std::vector<double> values(largest);
-    spherical_bessel(x, largest, values.data());
-    double left = 0.0;
-    for (Index l = largest - 1; l >= 0; --l) {
-        const double value = values[l];
-        left += static_cast<double>(2 * l + 1) * value * value;
-        if (left > kMultipoleError) return l + 1;
-    }
-    return 1;
-}
-
-/// Number of nodes that interpolate waves up to q on [0, R]: the Chebyshev coefficients of exp(i q
-/// r) are Bessel functions of z = q R / 2, which decay beyond order z like spherical ones.
-Index nodes_for(double z) { return static_cast<Index>(z + 5.5 * std::cbrt(z + 1.0)) + 10; }
-
-}  // namespace
-
+/// j_0(x), ..., j_{count - 1}(x), by Miller's downward recurrence.
 void spherical_bessel(double x, Index count, double* values) {
     if (x < 1e-8) {
         std::fill_n(values, count, 0.0);
@@ -185,6 +164,28 @@ void spherical_bessel(double x, Index count, double* values) {
     if (std::fabs(j0) > std::fabs(j1) ? (j0 < 0) != (v0 < 0) : (j1 < 0) != (v1 < 0)) scale = -scale;
     for (Index l = 0; l < count; ++l) values[l] *= scale;
 }
+
+/// The number of degrees whose remainder is at most kMultipoleError.
+Index degrees_for(double x) {
+    const Index largest = far_degree(x);
+    constexpr double kVast = 1e4;  // too many harmonics for any memory: a bound suffices
+    if (x > kVast) return largest;
+    std::vector<double> values(largest);
+    spherical_bessel(x, largest, values.data());
+    double left = 0.0;
+    for (Index l = largest - 1; l >= 0; --l) {
+        const double value = values[l];
+        left += static_cast<double>(2 * l + 1) * value * value;
+        if (left > kMultipoleError) return l + 1;
+    }
+    return 1;
+}
+
+/// Number of nodes that interpolate waves up to q on [0, R]: the Chebyshev coefficients of exp(i q
+/// r) are Bessel functions of z = q R / 2, which decay beyond order z like spherical ones.
+Index nodes_for(double z) { return static_cast<Index>(z + 5.5 * std::cbrt(z + 1.0)) + 10; }
+
+}  // namespace
 
 MultipoleSize multipole_size(double wave, double radius) {
     return {degrees_for(wave * radius), nodes_for(0.5 * wave * radius)};

@@ -53,9 +53,6 @@ struct MultipoleSize {
 };
 MultipoleSize multipole_size(double wave, double radius);
 
-/// j_0(x), ..., j_{count - 1}(x), by Miller's downward recurrence.
-void spherical_bessel(double x, Index count, double* values);
-
 /// Rounds the radius up to one of few values, so that similar frames share a table. The result does
 /// not depend on earlier frames.
 double rounded_radius(double radius);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "pleat/core/hardware/memory.h"
-#include "pleat/saxs/fit/contrast.h"
+#include "pleat/saxs/fit/fit.h"
 #include "pleat/saxs/input_checks.h"
 #include "pleat/saxs/memory_estimate.h"
 #include "pleat/saxs/model/neutrons.h"

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
@@ -14,8 +13,13 @@
 #include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/scattering/scattering_factors.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/embedded_file.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/notes.h"
 #include "pleat/saxs/fit/resampling.h"
+
+PLEAT_EMBED(pleat_one_bead, PLEAT_ONE_BEAD)
+PLEAT_EMBED(pleat_two_bead, PLEAT_TWO_BEAD)
 
 namespace pleat::saxs {
 
@@ -192,105 +196,63 @@ constexpr Index kMaxBytes = 16 << 20;
 constexpr std::size_t kPublishedPoints = 51;
 constexpr double kPublishedStep = 0.015;
 
-struct Row {
-    Index line = 0;
-    std::vector<double> values;
-};
-
 struct Rows {
     std::vector<std::string> names;  // column names of the line above, if there is one
-    std::vector<Row> rows;
-    bool in_brackets = false;
+    std::vector<std::vector<double>> rows;
+    std::vector<Index> lines;  // [row]
 };
 
-bool parse(std::string_view word, double& value) {
-    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), value);
-    return parsed.ec == std::errc() && parsed.ptr == word.data() + word.size();
-}
-
-/// Splits a text into words and brackets.
-class RowReader {
-public:
-    explicit RowReader(ByteSource& source) : source_(source) {}
-
-    Rows read() {
-        std::string_view line;
-        while (source_.next(line)) {
-            if (line.starts_with('#')) line.remove_prefix(1);
-            const bool had_brackets = rows_.in_brackets;
-            read_line(line);
-            if (!rows_.in_brackets && !had_brackets) end_row();
-        }
-        end_row();
-        return std::move(rows_);
-    }
-
-private:
-    void read_line(std::string_view line) {
-        constexpr std::string_view kBetween = " \t,;";
-        std::size_t at = 0;
-        while (at < line.size()) {
-            const char c = line[at];
-            if (c == '[' || c == ']') {
-                rows_.in_brackets = true;
-                end_row();
-                ++at;
-            } else if (kBetween.find(c) != std::string_view::npos) {
-                ++at;
-            } else {
-                const std::size_t end = std::min(line.find_first_of(" \t,;[]", at), line.size());
-                read_word(line.substr(at, end - at));
-                at = end;
+/// Reads rows of numbers, which end at brackets or, without any, with their lines.
+Rows read_rows(ByteSource& source) {
+    Rows read;
+    std::vector<double> row;
+    bool in_brackets = false;
+    const auto end_row = [&] {
+        if (!row.empty()) read.rows.push_back(std::move(row));
+        row.clear();
+    };
+    std::string_view line;
+    while (source.next(line)) {
+        if (line.starts_with('#')) line.remove_prefix(1);
+        in_brackets = in_brackets || line.find_first_of("[]") != std::string_view::npos;
+        std::vector<std::string> names;
+        for (const std::string_view part : split(line, ']')) {
+            if (in_brackets && part.data() != line.data()) end_row();
+            for (const std::string_view word : words(part, " \t,;[")) {
+                double value = 0;
+                if (!parse_number(word, value)) {
+                    if (!read.rows.empty() || !row.empty() || in_brackets)
+                        throw InputError(source.name(), source.line(),
+                                         "expected numbers, found " + in_quotes(word));
+                    names.emplace_back(word);
+                    continue;
+                }
+                if (!std::isfinite(value))
+                    throw InputError(source.name(), source.line(),
+                                     fmt::format("expected finite form factors, found {}", value));
+                if (row.empty()) read.lines.push_back(source.line());
+                row.push_back(value);
             }
         }
+        if (!in_brackets) end_row();
+        if (!names.empty()) read.names = std::move(names);
     }
-
-    void read_word(std::string_view word) {
-        double value = 0;
-        if (parse(word, value) && !std::isfinite(value))
-            throw InputError(
-                source_.name(), source_.line(),
-                "expected finite form factors, found " + std::string(word.substr(0, 20)));
-        if (parse(word, value)) {
-            if (row_.values.empty()) row_.line = source_.line();
-            row_.values.push_back(value);
-        } else if (rows_.rows.empty() && row_.values.empty() && !rows_.in_brackets) {
-            words_.emplace_back(word.substr(0, 20));
-        } else {
-            std::string clean(word.substr(0, 20));
-            for (char& letter : clean) letter = letter < ' ' || letter > '~' ? '?' : letter;
-            throw InputError(source_.name(), source_.line(),
-                             fmt::format("expected numbers, found '{}'", clean));
-        }
-    }
-
-    void end_row() {
-        if (!row_.values.empty()) rows_.rows.push_back(std::move(row_));
-        if (!words_.empty()) rows_.names = std::move(words_);  // the last line of words before
-        row_ = {};
-        words_.clear();
-    }
-
-    ByteSource& source_;
-    Rows rows_;
-    Row row_;
-    std::vector<std::string> words_;
-};
+    end_row();
+    return read;
+}
 
 /// Whether rows begin with q. Throws InputError if the number of columns fits neither case.
 bool has_q(const std::string& file, const Rows& read, std::size_t types) {
-    const std::size_t width = read.rows.front().values.size();
-    for (const Row& row : read.rows) {
-        if (row.values.size() != width)
-            throw InputError(file, row.line,
-                             fmt::format("expected {} numbers as in the rows before, "
-                                         "found {}",
-                                         width, row.values.size()));
-    }
+    const std::size_t width = read.rows.front().size();
+    for (std::size_t n = 0; n < read.rows.size(); ++n)
+        if (read.rows[n].size() != width)
+            throw InputError(file, read.lines[n],
+                             fmt::format("expected {} numbers as in the rows before, found {}",
+                                         width, read.rows[n].size()));
     if (width == types + 1) return true;
     if (width == types && read.rows.size() == kPublishedPoints && read.names.empty()) return false;
     throw InputError(
-        file, read.rows.front().line,
+        file, read.lines.front(),
         fmt::format("expected q and {} form factors in a row, found {} numbers", types, width));
 }
 
@@ -311,6 +273,45 @@ std::vector<std::string> column_names(const std::string& file, const Rows& read,
     return names;
 }
 
+FormFactorTable read_table(ByteSource& source, Resolution resolution, Notes& notes) {
+    const Rows read = read_rows(source);
+    const std::string file = source.name();
+    if (read.rows.size() < 2)
+        throw InputError(file, 0, "expected a table of form factors, found no rows of numbers");
+    FormFactorTable table;
+    table.source = file;
+    const std::vector<std::string> expected = bead_types(resolution);
+    const bool with_q = has_q(file, read, expected.size());
+    table.types = column_names(file, read, expected);
+    const auto rows = std::ssize(read.rows);
+    table.factors = Array<double, 2>(rows, std::ssize(expected));
+    for (Index k = 0; k < rows; ++k) {
+        const std::vector<double>& row = read.rows[k];
+        const double q = with_q ? row[0] : kPublishedStep * static_cast<double>(k);
+        if (q < 0 || (!table.q.empty() && q <= table.q.back()))
+            throw InputError(file, read.lines[k],
+                             fmt::format("expected q of 0 or more that rises, found {:g}", q));
+        table.q.push_back(q);
+        std::copy(row.begin() + (with_q ? 1 : 0), row.end(), table.factors[k].begin());
+    }
+    if (!with_q)
+        notes.push_back({NoteKind::columns,
+                         fmt::format("form factors without q taken at 0, {}, ..., {} 1/angstrom",
+                                     kPublishedStep,
+                                     kPublishedStep * static_cast<double>(kPublishedPoints - 1))});
+    if (table.q.front() > 0)
+        throw InputError(file, read.lines.front(),
+                         fmt::format("expected q from 0 on, found {:g}", table.q.front()));
+    return table;
+}
+
+/// A table in the published layout.
+FormFactorTable own_table(std::string_view text, Resolution resolution) {
+    Notes ignored;
+    ByteSource source("", text);
+    return read_table(source, resolution, ignored);
+}
+
 }  // namespace
 
 void check_bead_model(Resolution resolution) {
@@ -324,36 +325,15 @@ FormFactorTable read_form_factors(const std::filesystem::path& path, Resolution 
                                   Notes& notes) {
     check_bead_model(resolution);
     ByteSource source(path, kMaxBytes);
-    const Rows read = RowReader(source).read();
-    const std::string file = source.name();
-    if (read.rows.size() < 2)
-        throw InputError(file, 0, "expected a table of form factors, found no rows of numbers");
-    FormFactorTable table;
-    table.source = file;
-    const std::vector<std::string> expected = bead_types(resolution);
-    const bool with_q = has_q(file, read, expected.size());
-    table.types = column_names(file, read, expected);
-    const auto rows = std::ssize(read.rows);
-    table.factors = Array<double, 2>(rows, std::ssize(expected));
-    for (Index k = 0; k < rows; ++k) {
-        const Row& row = read.rows[k];
-        const double q = with_q ? row.values[0] : kPublishedStep * static_cast<double>(k);
-        if (q < 0 || (!table.q.empty() && q <= table.q.back()))
-            throw InputError(file, row.line,
-                             fmt::format("expected q of 0 or more that rises, found {:g}", q));
-        table.q.push_back(q);
-        std::copy(row.values.begin() + (with_q ? 1 : 0), row.values.end(),
-                  table.factors[k].begin());
-    }
-    if (!with_q)
-        notes.push_back({NoteKind::columns,
-                         fmt::format("form factors without q taken at 0, {}, ..., {} 1/angstrom",
-                                     kPublishedStep,
-                                     kPublishedStep * static_cast<double>(kPublishedPoints - 1))});
-    if (table.q.front() > 0)
-        throw InputError(file, read.rows.front().line,
-                         fmt::format("expected q from 0 on, found {:g}", table.q.front()));
-    return table;
+    return read_table(source, resolution, notes);
+}
+
+const FormFactorTable& derived_form_factors(Resolution resolution) {
+    static const FormFactorTable kOne = own_table(pleat_one_bead(), Resolution::one_bead),
+                                 kTwo = own_table(pleat_two_bead(), Resolution::two_bead);
+    if (resolution == Resolution::one_bead) return kOne;
+    if (resolution == Resolution::two_bead) return kTwo;
+    throw std::logic_error("only the bead models have a table");
 }
 
 }  // namespace pleat::saxs

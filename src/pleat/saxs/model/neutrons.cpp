@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numbers>
 #include <set>
@@ -12,6 +11,7 @@
 
 #include "pleat/bio/scattering/scattering_factors.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/hydrogens.h"
 
@@ -106,23 +106,18 @@ void check_lengths(const Topology& topology, const Scatterers& scatterers) {
 
 std::map<std::string, double> parse_deuteration(const std::string& text) {
     std::map<std::string, double> fractions;
-    std::size_t from = 0;
-    while (from < text.size()) {
-        const std::size_t to = std::min(text.find(',', from), text.size());
-        const std::string one = text.substr(from, to - from);
+    if (text.empty()) return fractions;
+    for (const std::string_view one : split(text, ',')) {
         const std::size_t colon = one.find(':');
-        const std::string number = colon == std::string::npos ? "1" : one.substr(colon + 1);
-        double fraction = -1;
-        const auto parsed = std::from_chars(number.data(), number.data() + number.size(), fraction);
-        const std::string chain = one.substr(0, colon);
-        if (chain.empty() || parsed.ec != std::errc() ||
-            parsed.ptr != number.data() + number.size() || !(fraction >= 0 && fraction <= 1) ||
-            !fractions.emplace(chain, fraction).second)
+        const std::string chain(one.substr(0, colon));
+        double fraction = 1;
+        if (chain.empty() ||
+            (colon != std::string_view::npos && !parse_number(one.substr(colon + 1), fraction)) ||
+            !(fraction >= 0 && fraction <= 1) || !fractions.emplace(chain, fraction).second)
             throw UsageError(
                 fmt::format("expected --deuterate CHAIN[:FRACTION],... with each chain once and "
                             "fractions from 0 to 1, found '{}' in '{}'",
                             one, text));
-        from = to + 1;
     }
     return fractions;
 }

@@ -10,6 +10,7 @@
 
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
+#include "pleat/core/name_of.h"
 
 namespace pleat::mutants {
 
@@ -97,8 +98,7 @@ template <class Records>
 std::vector<std::string> problem_names(const Records& records) {
     std::vector<std::string> names;
     names.reserve(records.size());
-    for (const auto& one : records)
-        names.emplace_back(names_of(one.problem)[static_cast<std::size_t>(one.problem)]);
+    for (const auto& one : records) names.emplace_back(name_of(one.problem));
     return names;
 }
 
@@ -114,7 +114,7 @@ void append_listed(const MutantRow& row, const Listed& listed, char separator, s
             append_cell(text, value, fixed(digits));
         }
         text += separator;
-        text += names_of(listed.problem)[static_cast<std::size_t>(listed.problem)];
+        text += name_of(listed.problem);
     }
     text += row.line_end;
 }
@@ -328,7 +328,7 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
         "name", [&](std::size_t row) { return table_cell(result.sequences[row].name); });
     const auto problem = table_column("problem", [&](std::size_t row) {
         const Problem one = result.sequences[row].problem;
-        return table_cell(names_of(one)[static_cast<std::size_t>(one)]);
+        return table_cell(name_of(one));
     });
     if (!result.sequences.empty())
         write_table(

@@ -13,6 +13,7 @@
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/name_of.h"
 #include "pleat/saxs/fit/fit.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/workflows/refine/chain/predicted_domains.h"
@@ -170,8 +171,7 @@ void check_options(const Parameters& parameters, bool has_curve) {
     if (!parameters.pae.empty() && !parameters.group.empty())
         throw UsageError("give --linkers and --group, or --pae, which finds groups itself");
     if (mode != Mode::pool && !has_curve)
-        throw UsageError(fmt::format("give a curve by --data for --mode {}",
-                                     names_of(mode)[static_cast<std::size_t>(mode)]));
+        throw UsageError(fmt::format("give a curve by --data for --mode {}", name_of(mode)));
 }
 
 RunSetup set_up(const Ensemble& structure, const CurveInput& curve, const Parameters& parameters,

@@ -305,11 +305,6 @@ void ProfileBatch::reject(Index conformation) {
     proposal.is_queued = false;
 }
 
-void ProfileBatch::refresh(Index conformation) {
-    finish();
-    session().refresh(conformation);
-}
-
 CurveTarget::CurveTarget(const ChainModel& chain, std::shared_ptr<ProfileBatch> profiles,
                          Index in_batch, const CurveLikelihood& likelihood)
     : sterics_(chain),
@@ -340,11 +335,6 @@ void CurveTarget::accept() {
     profiles_->accept(in_batch_);
     energy_ = pending_energy_;
     log_likelihood_ = pending_log_likelihood_;
-}
-
-void CurveTarget::refresh() {
-    profiles_->refresh(in_batch_);
-    is_known_ = false;
 }
 
 double CurveTarget::log_likelihood() {

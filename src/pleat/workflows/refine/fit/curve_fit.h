@@ -91,8 +91,6 @@ public:
     void accept(Index conformation);
     /// Drops a proposal, without waiting for it if it is not computed yet.
     void reject(Index conformation);
-    /// Computes a conformation's profile again from its positions.
-    void refresh(Index conformation);
 
 private:
     struct NotedProposal {
@@ -135,7 +133,6 @@ public:
     double prepared_log_weight() override;
     void accept() override;
     void reject() override { profiles_->reject(in_batch_); }
-    void refresh() override;
     void set_beta(double beta) override { beta_ = beta; }
     double accepted_log_weight() override { return -energy_ + beta_ * log_likelihood(); }
     double log_likelihood() override;

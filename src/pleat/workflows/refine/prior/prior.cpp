@@ -6,12 +6,35 @@
 #include <limits>
 #include <numbers>
 
+#include "pleat/core/files/embedded_file.h"
+#include "pleat/core/files/text.h"
+
+PLEAT_EMBED(pleat_torsion_counts, PLEAT_TORSION_COUNTS)
+
 namespace pleat::refine {
 
 namespace {
 
 constexpr double kKappa = 30, kUniformShare = 0.02;
 constexpr double kCellWidth = 2 * std::numbers::pi / static_cast<double>(kCells);
+
+/// Calls `use(phi cell, psi cell, count)` for each count of a class that is not 0.
+template <class Use>
+void for_each_count(ResidueClass residue_class, const Use& use) {
+    constexpr std::string_view kNames[kResidueClasses] = {"glycine", "proline", "before_proline",
+                                                          "beta_branched", "other"};
+    const auto number = [](std::string_view text) {
+        std::size_t value = 0;
+        parse_number(text, value);
+        return value;
+    };
+    for (const ListedLine& line : listed_lines("torsion_counts.tsv", pleat_torsion_counts())) {
+        const std::vector<std::string_view> cells = words(line.text, "\t :");
+        if (cells[0] != kNames[static_cast<std::size_t>(residue_class)]) continue;
+        for (std::size_t n = 2; n < cells.size(); n += 2)
+            use(number(cells[1]), number(cells[n]), static_cast<double>(number(cells[n + 1])));
+    }
+}
 
 std::vector<double> smoothed_table(ResidueClass residue_class) {
     std::array<double, kCells> kernel{};
@@ -22,12 +45,12 @@ std::vector<double> smoothed_table(ResidueClass residue_class) {
     // The kernel is a product: first along phi, then along psi.
     std::vector<double> along_phi(kCells * kCells), table(kCells * kCells);
     double total = 0;
-    for (const TorsionCount& one : torsion_counts(residue_class)) {
-        total += one.count;
+    for_each_count(residue_class, [&](std::size_t phi_cell, std::size_t psi_cell, double count) {
+        total += count;
         for (std::size_t phi = 0; phi < kCells; ++phi)
-            along_phi[phi * kCells + one.psi_cell] +=
-                one.count * kernel[(phi + kCells - one.phi_cell) % kCells];
-    }
+            along_phi[phi * kCells + psi_cell] +=
+                count * kernel[(phi + kCells - phi_cell) % kCells];
+    });
     constexpr double kUniform = kUniformShare / static_cast<double>(kCells * kCells);
     for (std::size_t phi = 0; phi < kCells; ++phi)
         for (std::size_t psi = 0; psi < kCells; ++psi) {

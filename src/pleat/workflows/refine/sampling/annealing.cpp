@@ -190,7 +190,7 @@ private:
         return std::min(threads, static_cast<int>(saxs::kMaxSharedSessions / options.in_turn));
     }
     /// The numbers of a conformation behind its angles: counts of its last moves and its fit.
-    static constexpr Index kCounts = 2 * kMoveKinds, kNumbers = kCounts + kFitNumbers;
+    static constexpr Index kCounts = MoveCounts::kNumbers, kNumbers = kCounts + kFitNumbers;
 
     Index moves_of_power() const { return options_.moves << std::max<Index>(repeat_, 0); }
     double* numbers(Index n) { return &rows_(n, 0) + hinges_; }
@@ -217,7 +217,7 @@ private:
         Power& power = powers_.back();
         const Index blocks = std::max(kPilotBlocks, (options_.moves + kBlock - 1) / kBlock),
                     block = std::max<Index>(options_.moves / blocks, 1);
-        counts_.add(move_all(power, (stage_ * blocks + made_) * block, block, false));
+        move_all(power, (stage_ * blocks + made_) * block, block, false, counts_);
         adapt(power.settings, counts_);
         if (++made_ < blocks) return;
         made_ = 0;
@@ -239,7 +239,7 @@ private:
             log_evidence_ += resample(power.beta - powers_[stage - 1].beta);
         const Index moves = std::min(kBlock, moves_of_power() - made_);
         const bool is_last = stage == last && made_ + moves == moves_of_power();
-        counts_.add(move_all(power, stage_ * moves_of_power() + made_, moves, is_last));
+        move_all(power, stage_ * moves_of_power() + made_, moves, is_last, counts_);
         made_ += moves;
     }
 
@@ -273,7 +273,8 @@ private:
             std::copy(angles.begin(), angles.end(), &rows_(own.row(n), 0));
         });
         all_gather_rows(context_, rows_.view());
-        move_all({}, 0, 0, false);
+        MoveCounts none;
+        move_all({}, 0, 0, false, none);
     }
     std::vector<double> draw(Index chain) const {
         constexpr Index kDraws = 300, kMoves = 2000;
@@ -297,8 +298,9 @@ private:
     }
 
     /// Moves all conformations at a power, and computes their fits, all numbers of them if
-    /// `has_fits`. Returns the moves made.
-    MoveCounts move_all(const Power& power, Index first_step, Index moves, bool has_fits) {
+    /// `has_fits`. Adds the moves made to `counts`.
+    void move_all(const Power& power, Index first_step, Index moves, bool has_fits,
+                  MoveCounts& counts) {
         const Index count = rows_.extent(0), size = options_.together * options_.in_turn;
         const RankRows own(context_);
         const Index units = (count + size - 1) / size;
@@ -310,13 +312,7 @@ private:
                       batches_[static_cast<std::size_t>(thread)]);
         });
         all_gather_rows(context_, rows_.view(), has_row);
-        MoveCounts made;
-        for (Index n = 0; n < count; ++n)
-            for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
-                made.proposed[kind] += static_cast<std::int64_t>(numbers(n)[kind]);
-                made.accepted[kind] += static_cast<std::int64_t>(numbers(n)[kMoveKinds + kind]);
-            }
-        return made;
+        for (Index n = 0; n < count; ++n) counts.add(numbers(n));
     }
 
     /// Conformations [first, first + count), in parts that are computed together.
@@ -364,8 +360,7 @@ private:
         SamplingTarget& target = sampler.target();
         to = std::copy(sampler.conformation().angles().begin(),
                        sampler.conformation().angles().end(), to);
-        to = std::copy(sampler.counts.proposed.begin(), sampler.counts.proposed.end(), to);
-        to = std::copy(sampler.counts.accepted.begin(), sampler.counts.accepted.end(), to);
+        to = sampler.counts.write(to);
         to[kLogLikelihood] = target.log_likelihood();
         if (!has_fits) return;
         const CurveFit fit = target.fit();

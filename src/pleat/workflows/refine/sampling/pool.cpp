@@ -38,7 +38,9 @@ public:
             sampler.run(round * options_.moves, options_.moves);
             if (round < options_.burn_in) adapt(sampler.settings, sampler.counts);
             if (round + 1 == options_.burn_in) sampler.counts = {};
-            write_row(sampler, &rows_(chain, 0));
+            double* const row = &rows_(chain, 0);
+            std::copy_n(sampler.conformation().angles().begin(), model_.hinge_count(), row);
+            sampler.counts.write(write_settings(sampler.settings, row + model_.hinge_count()));
         });
         all_gather_rows(context_, rows_.view());
         rounds_ = round + 1;
@@ -50,7 +52,7 @@ public:
 
     Pool finish() {
         for (Index chain = 0; chain < options_.chains; ++chain)
-            pool_.moves.add(counts_of(&rows_(chain, 0)));
+            pool_.moves.add(&rows_(chain, model_.hinge_count() + kMoveWidths));
         return std::move(pool_);
     }
 
@@ -78,13 +80,14 @@ public:
             const double* const row = &rows_(chain, 0);
             sampler.start({row, row + model_.hinge_count()});
             sampler.settings = read_settings(row + model_.hinge_count());
-            sampler.counts = counts_of(row);
+            sampler.counts = {};
+            sampler.counts.add(row + model_.hinge_count() + kMoveWidths);
         });
     }
 
 private:
     /// A row: angles, widths of moves, and their counts.
-    static constexpr Index kNumbers = kMoveWidths + 2 * kMoveKinds;
+    static constexpr Index kNumbers = kMoveWidths + MoveCounts::kNumbers;
 
     struct Chain {
         StericTarget target;
@@ -102,21 +105,6 @@ private:
             if (!chain) chain = std::make_unique<Chain>(*this, own.row(n));
             use(own.row(n), chain->sampler);
         });
-    }
-    void write_row(const Sampler& sampler, double* to) const {
-        to = std::copy_n(sampler.conformation().angles().begin(), model_.hinge_count(), to);
-        to = write_settings(sampler.settings, to);
-        to = std::copy_n(sampler.counts.proposed.begin(), kMoveKinds, to);
-        std::copy_n(sampler.counts.accepted.begin(), kMoveKinds, to);
-    }
-    MoveCounts counts_of(const double* row) const {
-        const double* const from = row + model_.hinge_count() + kMoveWidths;
-        MoveCounts counts;
-        for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
-            counts.proposed[kind] = static_cast<std::int64_t>(from[kind]);
-            counts.accepted[kind] = static_cast<std::int64_t>(from[kMoveKinds + kind]);
-        }
-        return counts;
     }
     Index kept_rounds() const {
         return std::clamp(rounds_ - options_.burn_in, Index{0}, options_.kept);

@@ -1,6 +1,7 @@
 // Sampler: one Monte Carlo chain over the conformations of a chain model.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -37,8 +38,6 @@ public:
     virtual void reject() {}
     /// The logarithm of the weight of the accepted conformation.
     virtual double accepted_log_weight() = 0;
-    /// Recomputes what moves have changed step by step, without accumulated rounding.
-    virtual void refresh() {}
     /// The power of the curve's likelihood, from 0 to 1.
     virtual void set_beta(double) {}
     /// The log likelihood to which the power of set_beta() applies.
@@ -92,10 +91,16 @@ MoveSettings read_settings(const double* from);
 struct MoveCounts {
     std::array<std::int64_t, kMoveKinds> proposed{}, accepted{};
 
-    void add(const MoveCounts& other) {
+    /// The counts as numbers: those proposed, then those accepted.
+    static constexpr Index kNumbers = 2 * kMoveKinds;
+    double* write(double* to) const {
+        to = std::copy(proposed.begin(), proposed.end(), to);
+        return std::copy(accepted.begin(), accepted.end(), to);
+    }
+    void add(const double* numbers) {
         for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
-            proposed[kind] += other.proposed[kind];
-            accepted[kind] += other.accepted[kind];
+            proposed[kind] += static_cast<std::int64_t>(numbers[kind]);
+            accepted[kind] += static_cast<std::int64_t>(numbers[kMoveKinds + kind]);
         }
     }
 };
@@ -122,9 +127,6 @@ public:
     bool propose(Index number);
     /// Second half of a move: accepts or rejects the proposal.
     void accept_or_reject();
-    /// Removes accumulated rounding errors, so that a resumed chain has identical bits.
-    void refresh() { target_->refresh(); }
-
     SamplingTarget& target() const { return *target_; }
     const Conformation& conformation() const { return current_; }
 

@@ -57,7 +57,6 @@ TEST(Bookkeeping, AChainWithoutRefreshKeepsItsProfileEnergyAndBonds) {
     Sampler sampler(hinge.moves, target, hinge.chain, 2, 0);
     sampler.settings.distance_share = 0.4;
     sampler.start(hinge.draw(2).angles());
-    sampler.refresh();
     sampler.run(0, move_count());
     for (const std::int64_t accepted : sampler.counts.accepted)
         EXPECT_GT(accepted, move_count() / 1000);
@@ -80,7 +79,6 @@ TEST(Bookkeeping, AChainOfAPoolKeepsItsEnergyAndItsPositions) {
     StericTarget target(hinge.chain);
     Sampler sampler(hinge.moves, target, hinge.chain, 3, 0);
     sampler.start(hinge.draw(3).angles());
-    sampler.refresh();
     sampler.run(0, move_count());
     EXPECT_NEAR(target.accepted_log_weight(),
                 -Sterics(hinge.chain).overlap(sampler.conformation()).energy, 1e-9);
@@ -94,35 +92,6 @@ TEST(Bookkeeping, AChainOfAPoolKeepsItsEnergyAndItsPositions) {
     }
     EXPECT_LE(worst, 1e-9);
     EXPECT_LE(largest_stretch(hinge.chain, sampler.conformation()), 1e-4);
-}
-
-TEST(Bookkeeping, ARefreshKeepsWhatWasBegun) {
-    const Hinge174 hinge;
-    const ProfileModel model = make_profile_model(hinge.chain, hinge.draw(0), hinge.q, {});
-    ProfileBatch batch(model, 2, Device{});
-    const Conformation start = hinge.draw(1), other = hinge.draw(2);
-    for (const Index n : {0, 1}) batch.start(n, start);
-    const auto values = [](View<const double, 2> profile) {
-        return std::vector<double>(profile.begin(), profile.end());
-    };
-    const std::vector<double> accepted = values(batch.profile(0));
-    batch.propose(0, other);
-    const std::vector<double> proposed = values(batch.proposed_profile(0));
-    EXPECT_NE(proposed, accepted);
-    batch.reject(0);
-    // Another conformation's.
-    batch.propose(0, other);
-    batch.begin();
-    batch.refresh(1);
-    EXPECT_EQ(values(batch.proposed_profile(0)), proposed);
-    batch.reject(0);
-    // Its own, which was dropped before the end; nothing moves in the next one.
-    batch.propose(0, other);
-    batch.begin();
-    batch.reject(0);
-    batch.refresh(0);
-    batch.propose(0, start);
-    EXPECT_EQ(values(batch.proposed_profile(0)), accepted);
 }
 
 }  // namespace

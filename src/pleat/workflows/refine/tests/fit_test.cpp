@@ -33,11 +33,6 @@ std::unique_ptr<SamplingTarget> single_target(const Hinge174& hinge, const Profi
         hinge.chain, std::make_shared<ProfileBatch>(model, 1, Device{}), 0, likelihood);
 }
 
-void start(SamplingTarget& target, const Conformation& at) {
-    target.start(at);
-    target.refresh();
-}
-
 TEST(CurveLikelihood, IsItsDefinition) {
     // Uncorrelated errors, one c2: by direct sums, and by an integral over the scale.
     const std::vector<double> q = grid(12, 0.3);
@@ -150,13 +145,12 @@ TEST(CurveTarget, MovesKeepTheProfileOfAFreshStart) {
     target->set_beta(0.05);
     Sampler sampler(hinge.moves, *target, hinge.chain, 2, 0);
     sampler.start(hinge.draw(2).angles());
-    sampler.refresh();
     sampler.run(0, 300);
     fresh->set_beta(0.05);
-    start(*fresh, sampler.conformation());
+    fresh->start(sampler.conformation());
     const double weight = fresh->accepted_log_weight();
     EXPECT_NEAR(target->accepted_log_weight(), weight, 1e-3 * std::abs(weight));
-    sampler.refresh();
+    target->start(sampler.conformation());
     EXPECT_EQ(target->accepted_log_weight(),
               weight);  // the bits of a start, so that a chain can resume
     EXPECT_GT(sampler.counts.accepted[0] + sampler.counts.accepted[1], 20);
@@ -169,7 +163,7 @@ TEST(CurveTarget, TheTruthHasTheHighestLikelihood) {
     const CurveLikelihood likelihood(hinge.curve_of(truth, model, false), hinge.q,
                                      {.c2 = {0, 1, 2}});
     const auto target = single_target(hinge, model, likelihood);
-    start(*target, truth);
+    target->start(truth);
     EXPECT_LT(target->fit().chi2, 1e-6);
     EXPECT_EQ(target->fit().c2, 1);
     const double best = target->log_likelihood();

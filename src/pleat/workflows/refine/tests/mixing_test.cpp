@@ -242,7 +242,6 @@ double square_turned(const TwoDomains& two, const Moves& moves) {
         Sampler sampler(moves, target, two.chain, 11, chain);
         sampler.settings.distance_share = kDistanceShare;
         sampler.start(two.truth.angles());
-        sampler.refresh();
         const auto turned = [&] {
             const auto& domains = two.chain.domains;
             return inverse(sampler.conformation().piece(domains[0].piece)) *
