@@ -274,9 +274,13 @@ py::tuple surfaces(const Argument<float>& xyz, const SharedTopology& topology) {
             for (Index atom = 0; atom < atoms; ++atom)
                 for (Index axis = 0; axis < 3; ++axis)
                     centres(axis, atom) = frames(frame, atom, axis);
-            const Accessibility found = accessibility(*topology, centres, all, {});
-            std::ranges::copy(found.area, area[frame].begin());
-            std::ranges::copy(found.relative, relative[frame].begin());
+            try {
+                const Accessibility found = accessibility(*topology, centres, all, {});
+                std::ranges::copy(found.area, area[frame].begin());
+                std::ranges::copy(found.relative, relative[frame].begin());
+            } catch (const InputError& error) {
+                throw InputError(fmt::format("frame {}", frame), 0, error.what());
+            }
         }
     }
     std::vector<std::string> chains, insertions, names;

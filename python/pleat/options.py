@@ -62,11 +62,20 @@ def named_text(name, source, text_of):
     return (os.fspath(source), "") if isinstance(source, (str, os.PathLike)) else (name, text_of(source))
 
 
+def structure_text(structure):
+    """A structure as --structure takes it, from a path, a text or None."""
+    if structure is None:
+        return ""
+    if not isinstance(structure, (str, os.PathLike)) or not os.fspath(structure):
+        raise UsageError(f"structure: expected a path or 'FILE:CHAIN', found {structure!r}")
+    return os.fspath(structure)
+
+
 def parts_text(parts):
     """Parts as --parts takes them, from their lengths, a text or None."""
     if parts is None or isinstance(parts, str):
         return parts or ""
-    if isinstance(parts, dict) or not all(isinstance(length, numbers.Integral) for length in parts):
+    if not hasattr(parts, "__iter__") or isinstance(parts, dict) or not all(isinstance(length, numbers.Integral) for length in parts):
         raise UsageError(f"parts: expected lengths such as [218, 310] or a text such as 'A:1-218,B:219-528', found {parts!r}")
     return ",".join(str(length) for length in parts)
 

@@ -8,7 +8,7 @@ from . import _pleat, saxs
 from .alignment import Alignment, alignment as as_alignment
 from .ensemble import Ensemble, ensemble as as_ensemble, is_paths, with_topology
 from .errors import InputError, UsageError
-from .options import engine, keyword, named_text, parts_text
+from .options import engine, keyword, named_text, parts_text, structure_text
 from .other_packages import columns_of
 from .profile import curve_of
 from .results import Couplings, Mutants, Refinement, Selection
@@ -227,10 +227,12 @@ def mutants(family, *, mutants=None, sequences=None, target=None, structure=None
     Insertions of an A2M or A3M row count as residues if the alignment is given as a path. The library's README of
     mutants has formulas and papers.
     """
+    if focus and parts is not None:
+        raise UsageError("focus and parts do not go together: parts count columns")
     fit = {name: value for name, value in options.items() if name in _FIT}
     rest = {name: value for name, value in options.items() if name not in _FIT}
     questions = _pleat.read_mutant_questions(
         *named_text("mutants", mutants, _table), *named_text("sequences", sequences, _sequences),
-        *named_text("target", target, _target), "" if structure is None else os.fspath(structure), parts_text(parts), rest)
+        *named_text("target", target, _target), structure_text(structure), parts_text(parts), rest)
     model = _potts_model(family, row, focus, (max_gaps, min_coverage), questions, fit, how)
     return Mutants(_pleat.mutants(model, questions, how))

@@ -79,6 +79,17 @@ def test_a_structure_adds_weights(tmp_path):
         pleat.accessibility(np.zeros((1, 3, 3), np.float32))
     with pytest.raises(pleat.UsageError, match="accessibility"):
         pleat.mutants(source, **options, accessibility="all")
+    for given, message in ((dict(structure=3), "structure: expected a path or 'FILE:CHAIN', found 3"),
+                           (dict(structure=""), "structure: expected a path or 'FILE:CHAIN', found ''"),
+                           (dict(parts=171), "parts: expected lengths such as .*, found 171"),
+                           (dict(parts=[400, 41], focus="1QL9_A.pdb"), "focus and parts do not go together")):
+        with pytest.raises(pleat.UsageError, match=message):
+            pleat.mutants(source, **given)
+    broken = pleat.ensemble(DATA / "1ql9_A.pdb.gz", select="protein")
+    xyz = np.repeat(np.asarray(broken.xyz), 2, axis=0)
+    xyz[1, 4, 0] = np.nan
+    with pytest.raises(pleat.InputError, match="frame 1: .*expected finite coordinates, found nan in atom 5"):
+        pleat.accessibility(pleat.Ensemble(xyz, broken.topology))
 
 
 def test_every_kind_of_model_gives_the_same(run):
@@ -156,8 +167,7 @@ def test_a_run_of_the_program_is_loaded(run, tmp_path, text):
     for name, values in made.correlations.items():
         assert found.correlations[name] == pytest.approx(values, abs=1e-5, nan_ok=True)
     assert found.energy == pytest.approx(made.energy) and found.effective_sequences == pytest.approx(made.effective_sequences)
-    with pytest.raises(AttributeError, match="sequence is not known"):
-        found.sequence
+    assert found.sequence == made.sequence
     assert drawn(pleat.report(made)) == drawn(pleat.report(tmp_path / "run"))
 
 

@@ -224,9 +224,13 @@ class Mutants(ProgramTest):
         facts = manifest(self.run_folder)["results"]
         self.assertEqual((facts["structure_chain"], facts["residues with accessibility"]), ("A", len(positions)))
         self.assertIn("spearman weighted score", facts)
+        done = pleat("report", self.run_folder, "-o", self.folder / "page.html")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertIn("Structure 1ql9_A.pdb.gz, chain A", (self.folder / "page.html").read_text())
         for structure, text in (("1hel.pdb.gz", "expected a structure of the sequence, found identity 0."),
                                 ("1ql9_A.pdb.gz:Q", "expected chain 'Q'"),
-                                ("hivp.pdb.gz", "expected")):
+                                ("hivp.pdb.gz", "expected a structure of the sequence, found identity 0.18 over 11 of 99 residues between "
+                                 "chain 'A' and row '1QL9_A.pdb', needed 0.30 over 30")):
             done = pleat("mutants", self.run_folder / "couplings", "-o", self.folder / "no", "--structure", DATA / structure)
             self.assert_refused(done, 3, text)
 
@@ -251,6 +255,15 @@ class Mutants(ProgramTest):
         rows = read_table(self.folder / "jobs/jobs.tsv")
         self.assertEqual([row["measure"] for row in rows], ["y", "NA"])
         self.assertAlmostEqual(float(rows[0]["spearman_epistatic"]), float(lines[-1].split()[2]), delta=6e-4)
+
+    def test_a_sweep_names_its_values_in_the_table(self):
+        scan = self.table("mutant,y\nM11A,1\nK12R,3\nV13A,2\nP30Y,0\n")
+        told = pleat("mutants", self.family, "--mutants", scan, "--sweep", "lambda-pair=0.1,0.2", "-d", "cpu", "-o",
+                     self.folder / "swept")
+        self.assertEqual(told.returncode, 0, told.stderr.decode())
+        names = [line.split()[0] for line in told.stdout.decode().splitlines()[-2:]]
+        self.assertEqual(names, [row["result"] for row in read_table(self.folder / "swept/jobs.tsv")])
+        self.assertEqual(len(set(names)), 2)
 
     def test_lists_take_models_and_alignments(self):
         self.call(self.family, "-o", self.run_folder)

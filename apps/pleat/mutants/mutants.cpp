@@ -366,7 +366,7 @@ std::string correlations_of_jobs(const JobTable& table) {
         if (text.empty())
             append(text, "\n{:<24} {:<16} {:>10} {:>12} {:>13} {:>10}\n", "rank correlation",
                    "measure", "epistatic", "independent", "conservation", "weighted");
-        append(text, "{:<24} {:<16}", printable(row.name), printable(cell(row, "measure")));
+        append(text, "{:<24} {:<16}", printable(row.folder), printable(cell(row, "measure")));
         for (const auto& [name, width] :
              {std::pair{"spearman_epistatic", 10}, std::pair{"spearman_independent", 12},
               std::pair{"spearman_conservation", 13}, std::pair{"spearman_weighted", 10}}) {

@@ -1,7 +1,10 @@
 // Accessibility: radii, the largest areas of amino acids, and sums over atoms.
 #include "pleat/bio/structure/accessibility.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -54,8 +57,13 @@ Accessibility accessibility(const Topology& topology, View<const float, 2> centr
     Array<float, 2> at(3, std::ssize(kept));
     std::vector<double> radii;
     for (std::size_t n = 0; n < kept.size(); ++n) {
-        for (Index axis = 0; axis < 3; ++axis)
+        for (Index axis = 0; axis < 3; ++axis) {
             at(axis, static_cast<Index>(n)) = centres(axis, kept[n]);
+            if (!std::isfinite(centres(axis, kept[n])))
+                throw InputError(topology.source.string(), 0,
+                                 fmt::format("expected finite coordinates, found {} in atom {}",
+                                             centres(axis, kept[n]), kept[n] + 1));
+        }
         radii.push_back(radius_of(topology.atoms[kept[n]].element));
     }
     const std::vector<double> fractions = exposed_fractions(at, radii, kProbe, context);

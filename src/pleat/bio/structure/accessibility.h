@@ -25,8 +25,8 @@ struct Accessibility {
 /// The surface of the counted atoms at `centres` [axis, atom], angstrom, that a probe of radius 1.4
 /// can touch, by kFinePoints points per atom (Shrake and Rupley, J. Mol. Biol. 79:351, 1973).
 /// Radii: C 1.70, N 1.55, O 1.52, others 1.80. `counted` [atom]: 0 for atoms to leave out;
-/// hydrogens, water and dummy atoms always are. Throws InputError if the atoms have no names,
-/// Cancelled.
+/// hydrogens, water and dummy atoms always are. Throws InputError if the atoms have no names or
+/// coordinates that are not finite (with the atom from 1), Cancelled.
 Accessibility accessibility(const Topology& topology, View<const float, 2> centres,
                             std::span<const char> counted, const Context& context);
 

@@ -62,6 +62,17 @@ TEST(Accessibility, SumsAtomsWithoutWaterAndHydrogens) {
     EXPECT_NEAR(found.area[1], sphere(1.7), 1e-6);
     EXPECT_TRUE(std::isnan(found.relative[1])) << "CA alone is no alanine";
     EXPECT_EQ(found.area[2], 0);
+    apart(1, 1) = std::nanf("");
+    EXPECT_THROW(
+        {
+            try {
+                all_of(topology, apart);
+            } catch (const InputError& error) {
+                EXPECT_NE(std::string(error.what()).find("found nan in atom 2"), std::string::npos);
+                throw;
+            }
+        },
+        InputError);
     topology.named = false;
     EXPECT_THROW(all_of(topology, apart), InputError);
 }

@@ -27,10 +27,11 @@ struct Place {
 
 std::vector<Place> places_of(const Target& target, const std::vector<Index>& starts,
                              const TargetStructure& known, Burial& burial, Notes& notes) {
-    if (known.chains.size() != starts.size())
+    if (known.chains.size() != starts.size() || (starts.size() > 1 && known.chains[0].empty()))
         throw UsageError(
-            fmt::format("--structure: expected a chain for each of {} parts (FILE:A,B), found {}",
-                        starts.size(), known.chains.size()));
+            fmt::format("--structure: expected a chain for each of {} part{} (FILE:A,B), found {}",
+                        starts.size(), starts.size() == 1 ? "" : "s",
+                        known.chains[0].empty() ? 0 : known.chains.size()));
     std::vector<Place> places(target.sequence.size());
     double identical = 0;
     for (std::size_t part = 0; part < starts.size(); ++part) {
@@ -107,7 +108,10 @@ TargetStructure read_target_structure(std::string_view text) {
     known.structure = read_structure(choice.file, &known.notes);
     known.topology = read_topology(choice.file);
     for (const std::string_view name : split(choice.chain, ',')) known.chains.emplace_back(name);
-    if (known.chains.empty()) known.chains.emplace_back();
+    if (known.chains.size() > 1 && std::ranges::count(known.chains, "") > 0)
+        throw UsageError(fmt::format(
+            "--structure {}: expected the name of a chain on each side of a comma, found none",
+            text));
     return known;
 }
 

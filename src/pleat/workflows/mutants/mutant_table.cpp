@@ -57,8 +57,7 @@ struct MutantColumns {
     std::vector<std::size_t> split;  ///< columns of wild type, number and letter; or empty
 
     explicit MutantColumns(const std::vector<std::string>& names)
-        : mutant(column_of(names, {"mutant", "mutants", "mutations", "mutation", "variant",
-                                   "hgvs_pro", "protein_variant"})),
+        : mutant(column_of(names, {"mutant", "mutants", "mutations", "mutation", "hgvs_pro"})),
           sequence(column_of(names, {"mutated_sequence", "mutant_sequence"})) {
         // EVE's downloads, tables of the Bloom lab (whose `mutant` is a letter), EVcouplings.
         const bool has_site = column_of(names, {"site"}) && column_of(names, {"wildtype"});
@@ -69,6 +68,15 @@ struct MutantColumns {
                        c = column_of(names, {letter});
             if (a && b && c && split.empty() && (!mutant || has_site)) split = {*a, *b, *c};
         }
+        // Often a number of the row.
+        if (split.empty() && !mutant && !sequence)
+            mutant = column_of(names, {"variant", "protein_variant"});
+    }
+    /// Takes the third column as one of whole mutants if a cell has a digit.
+    void see(const std::vector<std::string_view>& cells) {
+        if (!split.empty() && split[2] == mutant && cells.size() > *mutant &&
+            has_digit(cells[*mutant]))
+            split.clear();
     }
     bool has_any() const { return mutant || sequence || !split.empty(); }
     bool is_mutants(std::size_t column) const {
@@ -79,7 +87,18 @@ struct MutantColumns {
     void read(const std::vector<std::string_view>& cells, MutantRow& row) const {
         if (split.empty() && mutant) row.mutant = cell_text(cells[*mutant]);
         if (split.empty() && !mutant) row.sequence = cell_text(cells[*sequence]);
-        for (const std::size_t part : split) row.mutant += cell_text(cells[part]);
+        bool is_whole = split.empty() || has_digit(cells[split[1]]);
+        for (const std::size_t part : split) {
+            const std::string text = cell_text(cells[part]);
+            is_whole = is_whole && !is_blank(text);
+            row.mutant += trimmed(text);
+        }
+        if (!is_whole) row.mutant = "?";  // joined they might be a word for the target
+    }
+
+private:
+    static bool has_digit(std::string_view text) {
+        return text.find_first_of("0123456789") != std::string_view::npos;
     }
 };
 
@@ -124,8 +143,17 @@ void choose_separator(MutantTable& table) {
 class NumberColumns {
 public:
     NumberColumns(const std::vector<std::string>& names, const MutantColumns& mutants) {
+        // Numbers of residues measure nothing; the main measure comes first.
+        static constexpr std::string_view kPlaces[] = {"pos",    "position", "site",
+                                                       "column", "number",   "index"};
+        static constexpr std::string_view kScores[] = {"dms_score", "score", "fitness"};
         for (std::size_t n = 0; n < names.size(); ++n)
-            if (!mutants.is_mutants(n) && !names[n].empty()) columns_.push_back(n);
+            if (!mutants.is_mutants(n) && !names[n].empty() &&
+                std::ranges::find(kPlaces, in_lower_case(names[n])) == std::end(kPlaces))
+                columns_.push_back(n);
+        std::ranges::stable_sort(columns_, {}, [&](std::size_t n) {
+            return std::ranges::find(kScores, in_lower_case(names[n])) - std::begin(kScores);
+        });
         values_.resize(columns_.size());
     }
     void add(const std::vector<std::string_view>& cells) {
@@ -153,11 +181,15 @@ private:
 };
 
 void read_rows(MutantTable& table, RecordReader& records) {
-    const MutantColumns columns(table.names);
-    table.has_mutants = columns.mutant || !columns.split.empty();
-    NumberColumns numbers(table.names, columns);
+    MutantColumns columns(table.names);
     std::vector<std::string_view> cells;
     MutantRow row;
+    for (RecordReader ahead = records; ahead.next(row.text, row.line_end, row.line);) {
+        split_record(row.text, table.separator, cells);
+        columns.see(cells);
+    }
+    table.has_mutants = columns.mutant || !columns.split.empty();
+    NumberColumns numbers(table.names, columns);
     while (records.next(row.text, row.line_end, row.line)) {
         row.is_blank = table.names.size() > 1 && is_blank(row.text);
         row.mutant.clear();

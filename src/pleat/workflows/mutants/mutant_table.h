@@ -22,13 +22,13 @@ struct MutantRow {
 };
 
 /// A table of ProteinGym, EVcouplings, EVE, MaveDB or alike: a header, and a row per mutant in a
-/// column `mutant`, `mutants`, `mutations`, `mutation`, `variant`, `protein_variant` or `hgvs_pro`
-/// ("A24G", "A24G:K30R", "A24G,K30R", "p.Ala24Gly", "p.[Ala24Gly;Lys30Arg]", a whole sequence;
-/// "wild", "wt" or empty: the target), or in three columns `wt_aa`, `position`, `mt_aa` (EVE),
-/// `wildtype`, `site`, `mutant` or `mutation`, or `wt`, `pos`, `subs`; or without these in
-/// `mutated_sequence` or `mutant_sequence`. Lines with # above the header are comments; the first
-/// column may have no name. Cells are separated by commas, semicolons or tabs, and may be in
-/// quotes.
+/// column `mutant`, `mutants`, `mutations`, `mutation` or `hgvs_pro` ("A24G", "A24G:K30R",
+/// "A24G,K30R", "p.Ala24Gly", "p.[Ala24Gly;Lys30Arg]", a whole sequence; "wild", "wt" or empty: the
+/// target), or in three columns `wt_aa`, `position`, `mt_aa` (EVE), `wildtype`, `site`, `mutant` or
+/// `mutation` (letters), or `wt`, `pos`, `subs`; or without these in `mutated_sequence` or
+/// `mutant_sequence`, else in `variant` or `protein_variant`. Lines with # above the header are
+/// comments; the first column may have no name. Cells are separated by commas, semicolons or tabs,
+/// and may be in quotes.
 struct MutantTable {
     std::string source;
     std::string bytes;  ///< the whole file, to which `text` of the rows refers
@@ -37,7 +37,7 @@ struct MutantTable {
     std::string_view header, header_end;
     std::vector<MutantRow> rows;
     bool has_mutants = true;  ///< a column of mutants; else of sequences
-    /// [column of numbers][row]; NaN if a row has no number.
+    /// [column of numbers][row], scores first, no numbers of residues; NaN if a row has no number.
     std::vector<std::string> number_names;
     std::vector<std::vector<double>> numbers;
 

@@ -423,9 +423,11 @@ std::vector<Index> part_starts(const Target& target, const couplings::ModelDescr
                                const std::string& text) {
     const couplings::Parts parts = couplings::parse_parts(text);
     if (parts.empty()) return {0};
-    if (about.source_columns > 0 && parts.back().last != about.source_columns)
-        throw UsageError(fmt::format("give --parts the {} columns of the family, not {}",
-                                     about.source_columns, parts.back().last));
+    const auto own = static_cast<Index>(about.reference.size());
+    const Index columns = about.source_columns > 0 ? about.source_columns : own;
+    if (parts.back().last != columns)
+        throw UsageError(fmt::format("give --parts the {} columns of the family, not {}", columns,
+                                     parts.back().last));
     std::vector<Index> starts(parts.size(), Target::kNone);
     for (std::size_t i = target.residues.size(), part = parts.size() - 1; i-- > 0;) {
         while (about.columns[i] < parts[part].first) --part;
@@ -460,10 +462,11 @@ Burial find_burial(const Input& input, const Parameters& parameters, const Targe
                      burial.chain, burial.mapped, target.sequence.size(), printable(target.name),
                      burial.identity)});
     if (!missing.empty())
-        notes.push_back(
-            {NoteKind::residues, fmt::format("{}: {} of {} residues in the model's columns have no "
+        notes.push_back({.kind = NoteKind::residues,
+                         .text = fmt::format("{}: {} of {} residues in the model's columns have no "
                                              "accessibility and take the mean burial: {}",
-                                             file, missing.size(), all, ranges_of(missing))});
+                                             file, missing.size(), all, ranges_of(missing)),
+                         .is_warning = 2 * std::ssize(missing) > all});
     return burial;
 }
 

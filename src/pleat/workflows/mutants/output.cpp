@@ -175,7 +175,8 @@ ResultColumns facts(const Result& result, const couplings::ModelDescription& abo
                            "rank correlation with this column"));
     if (!result.correlations.empty()) {
         const Correlation& first = result.correlations.front();
-        all.push_back(fact("measure", first.name, "the first column of numbers of --mutants"));
+        all.push_back(fact("measure", first.name,
+                           "DMS_score, score, fitness or the first column of numbers"));
         all.push_back(fact("spearman_epistatic", first.epistatic, "rank correlations with it"));
         all.push_back(fact("spearman_independent", first.independent, "the same"));
         all.push_back(fact("spearman_conservation", first.conserved, "the same"));
@@ -253,7 +254,6 @@ ResultColumns columns(const Result& result, const couplings::ModelDescription& a
          "records [residue] (pos, column, wt, conservation, epistatic, independent, "
          "min_epistatic, max_epistatic, accessibility, burial_weight), means over the single "
          "mutants; accessibility is relative, NaN where it is not known",
-
          {result.positions, position_fields()},
          "positions.tsv"},
         {"logo",
@@ -293,7 +293,7 @@ ResultColumns columns(const Result& result, const couplings::ModelDescription& a
          result.doubles.epistasis, kDoubles},
         {"energy", "(full, couplings, fields) of the target, in the zero-sum gauge",
          ColumnValue::kept("tuple[float, float, float]")},
-        {"sequence", "the target's residues", result.target.sequence},
+        {"sequence", "the target's residues", result.target.sequence, "results"},
         {"notes", "list of str, what was decided", ColumnValue::kept("list[Note]")},
     };
     return joined({all, facts(result, about)});

@@ -64,11 +64,13 @@ bool is_wild_type(std::string_view text) {
            lower == "wildtype";
 }
 
-/// Whether a text is the sequence of a mutant: letters alone, and more than a word has.
-bool is_sequence(std::string_view text) {
-    constexpr std::size_t kShortest = 10;
-    return text.size() >= kShortest && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-               return std::isalpha(c) != 0;
+/// Whether a text is the sequence of a mutant: letters of the alphabet alone, and as many as the
+/// target or more than a word has.
+bool is_sequence(std::string_view text, const Target& target) {
+    constexpr std::size_t kShortest = 20;
+    return (text.size() >= kShortest || text.size() == target.sequence.size()) &&
+           std::all_of(text.begin(), text.end(), [&](char c) {
+               return target.alphabet->code(c) < target.alphabet->gap() || upper(c) == 'X';
            });
 }
 
@@ -330,7 +332,7 @@ std::vector<Listed> predict_rows(const MutantPredictor& predictor, const MutantT
                 out = predictor.predict_sequence(row.sequence);
             else if (parse_mutant(row.mutant, substitutions))
                 out = predictor.predict(substitutions);
-            else if (is_sequence(row.mutant))
+            else if (is_sequence(row.mutant, predictor.target))
                 out = predictor.predict_sequence(row.mutant);
             else
                 out = without_prediction(Problem::not_a_mutant);

@@ -5,12 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
+#include "pleat/core/tests/data_folders.h"
 #include "pleat/core/tests/temporary_folder.h"
+#include "pleat/couplings/files/model_file.h"
 #include "pleat/workflows/mutants/output.h"
 #include "pleat/workflows/mutants/predictor.h"
 #include "pleat/workflows/mutants/region.h"
@@ -50,6 +54,13 @@ TEST(MutantTable, FindsSeparatorColumnsAndNumbers) {
     EXPECT_TRUE(std::isnan(table.numbers[0][1]));
 }
 
+TEST(MutantTable, PutsScoresBeforeOtherNumbersAndLeavesPositionsOut) {
+    const MutantTable table = parse_mutant_table(
+        "x", "Position,mutant,count,score,index,DMS_score\n5,A5G,10,0.5,1,0.25\n");
+    EXPECT_EQ(table.number_names, (std::vector<std::string>{"DMS_score", "score", "count"}));
+    EXPECT_EQ(table.numbers[0][0], 0.25);
+}
+
 TEST(MutantTable, RefusesBrokenTables) {
     const auto told = [](const std::string& text) {
         return refusal([&] { parse_mutant_table("x", text); });
@@ -75,10 +86,19 @@ TEST(MutantTable, ReadsMutantsInThreeColumns) {
         EXPECT_EQ(table.rows[1].mutant, "Ala5Cys") << header;
         EXPECT_EQ(table.number_names.size(), 1u) << "positions are no measurement";
     }
+    // Whole mutants beside their sites, with a word for the target.
+    const MutantTable named =
+        parse_mutant_table("x", "wildtype,site,mutation,y\nA,5,A5G,1\nA,5,wt,0\n");
+    EXPECT_EQ(named.rows[0].mutant, "A5G");
+    EXPECT_EQ(named.rows[1].mutant, "wt");
+    // Cells that are empty, or a word when joined, are never the target.
+    const Result odd = run_table("wt,pos,subs,y\nA,5,G,1\n,,,2\nW,,T,3\nwi,l,d,4\n-,-,-,5\n");
+    EXPECT_EQ(odd.listed_with(Problem::not_a_mutant), 4);
+    EXPECT_EQ(odd.listed_with(Problem::none), 1);
     // With a column of mutants the others are only data.
     const MutantTable whole = parse_mutant_table("x", "mutant,pos,wt,subs\nA5G,5,A,G\n");
     EXPECT_EQ(whole.rows[0].mutant, "A5G");
-    EXPECT_EQ(whole.number_names, (std::vector<std::string>{"pos"}));
+    EXPECT_TRUE(whole.number_names.empty()) << "positions are no measurement";
 }
 
 TEST(Mutants, ReadsTablesOfOtherProjects) {
@@ -88,28 +108,41 @@ TEST(Mutants, ReadsTablesOfOtherProjects) {
           "protein_name,mutations,ClinVar_labels\nP,A5G,0.0\n", "# dE\nvariant;y\nA5G,C6D;0.05\n",
           "accession,hgvs_nt,hgvs_splice,hgvs_pro,score\nu#1,NA,NA,p.Ala5Gly,2\n"
           "u#2,NA,NA,p.(=),0\nu#3,NA,NA,_sy,0\n",
-          "mutant,mutated_sequence,DMS_score,DMS_score_bin\nA5G,GCDKWYV,0.5,1\n"}) {
+          "mutant,mutated_sequence,DMS_score,DMS_score_bin\nA5G,GCDKWYV,0.5,1\n",
+          "variant,hgvs_pro,score\n1,p.Ala5Gly,2\n2,p.Cys6Asp,1\n",
+          "variant,mutated_sequence,score\nv1,GCDKWYV,2\n"}) {
         const Result result = run_table(text);
         EXPECT_EQ(result.listed_with(Problem::none), std::ssize(result.listed)) << text;
     }
 }
 
 TEST(Mutants, NumbersOfAModelMayHaveHoles) {
-    // As a model of plmc whose alignment has residues 5 to 8 and 11 to 14 as its columns.
-    couplings::SavedModel saved = small_model("ACDKWYVF", true, 1);
-    saved.about.sequence = "ACDKXXWYVF";
-    saved.about.numbers = {1, 2, 3, 4, 7, 8, 9, 10};
-    saved.about.first_number = 5;
-    saved.about.number_is_recorded = true;
-    const MutantTable table = parse_mutant_table("x", "mutant\nA5G\nW11A\nG9A\nF14C\n");
-    const Result result = run({.model = saved, .table = &table}, {}, {});
+    // A model of plmc whose numbers of columns, 1 to 8 of LKFLVVDD, are replaced.
+    const std::filesystem::path made = test::committed_oracles("mutants") / "cheY_plmc.params.gz";
+    std::string bytes(std::size_t{1} << 20, '\0');
+    bytes.resize(ByteReader(made).read(bytes.data(), bytes.size()));
+    std::int32_t head[4];  // columns, letters, sequences, those left out
+    std::memcpy(head, bytes.data(), sizeof head);
+    const std::size_t numbers = 40 + head[1] + 4 * (head[2] + head[3]) + head[0];
+    const std::int32_t with_holes[] = {5, 6, 7, 8, 11, 12, 13, 14};
+    std::memcpy(bytes.data() + numbers, with_holes, sizeof with_holes);
+    const test::TemporaryFolder folder;
+    std::ofstream(folder / "holes.params", std::ios::binary) << bytes;
+    const auto table = [](const char* text) { return parse_mutant_table("x", text); };
+    const MutantTable plain = table("mutant\nL1G\nV5A\nV6A\nD8C\n"),
+                      shifted = table("mutant\nL5G\nV11A\nG9A\nD14C\n");
+    const Result original =
+        run({.model = couplings::read_saved_model(made), .table = &plain}, {}, {});
+    const couplings::SavedModel saved = couplings::read_saved_model(folder / "holes.params");
+    const Result result = run({.model = saved, .table = &shifted}, {}, {});
     EXPECT_EQ(result.singles.back().number, 14);
-    EXPECT_EQ(result.listed[1].problem, Problem::none);
     EXPECT_EQ(result.listed[2].problem, Problem::outside);
+    for (const std::size_t n : {0u, 1u, 3u})
+        EXPECT_EQ(result.listed[n].epistatic, original.listed[n].epistatic) << n;
     // The whole sequence fills the hole; its residues have no columns.
     const Result whole = run({.model = saved,
-                              .target = NamedSequence{"t", "t/1-16", "MMMMACDKGGWYVFLL"},
-                              .table = &table},
+                              .target = NamedSequence{"t", "t/1-16", "MMMMLKFLGGVVDDAA"},
+                              .table = &shifted},
                              {}, {});
     for (const std::size_t n : {0u, 1u, 3u})
         EXPECT_EQ(whole.listed[n].epistatic, result.listed[n].epistatic) << n;
@@ -117,16 +150,19 @@ TEST(Mutants, NumbersOfAModelMayHaveHoles) {
 }
 
 TEST(Mutants, TakesSequencesInPlaceOfMutants) {
-    const std::string row = "ACDKWYVACDEF";
+    const std::string row = "ACDKWYVACDEFGHIKLMNPQ", rest = row.substr(4);
     const MutantTable table = parse_mutant_table(
-        "x", "mutant,y\nGCDKWYVACDEF,1\nACDKWYVACDEF,2\nACDKWYVACDE,3\nGCDRWYVACDEF,4\n");
+        "x", "mutant,y\nGCDK" + rest + ",1\n" + row + ",2\n" + row.substr(1) + ",3\nGCDR" + rest +
+                 ",4\nsynonymous,5\nframeshift,6\nthewholeproteinisgone,7\n");
     const Result result = run({.model = small_model(row, true, 1), .table = &table}, {}, {});
     const MutantTable same = parse_mutant_table("x", "mutant,y\nA5G,1\nwt,2\n1,3\nA5G:K8R,4\n");
     const Result other = run({.model = small_model(row, true, 1), .table = &same}, {}, {});
     for (const std::size_t n : {0u, 1u, 3u})
         EXPECT_EQ(result.listed[n].epistatic, other.listed[n].epistatic) << n;
     EXPECT_EQ(result.listed[2].problem, Problem::other_length);
-    EXPECT_NE(result.notes.back().text.find("1 of 4 mutants are sequences of another length"),
+    for (const std::size_t n : {4u, 5u, 6u})
+        EXPECT_EQ(result.listed[n].problem, Problem::not_a_mutant) << n;
+    EXPECT_NE(result.notes.back().text.find("1 of 7 mutants are sequences of another length"),
               std::string::npos);
 }
 
