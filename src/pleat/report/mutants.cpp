@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "pleat/core/files/input_file.h"
@@ -176,6 +177,29 @@ const Alphabet& alphabet_of(const std::string& letters) {
     return letters.find('T') == std::string::npos ? Alphabet::rna() : Alphabet::dna();
 }
 
+/// The target's whole sequence as the manifest has it, and the place of each residue in it; of runs
+/// without it the residues themselves.
+std::pair<std::string, std::vector<std::size_t>> whole_target(const RunFolder& run,
+                                                              const Substitutions& all) {
+    std::vector<std::size_t> places;
+    const Json results = run.manifest().value("results", Json::object());
+    const Json sequence = results.value("sequence", Json());
+    const Json first = results.value("first_number", Json());
+    if (sequence.is_string() && first.is_number_integer()) {
+        const auto letters = sequence.get<std::string>();
+        for (std::size_t n = 0; n < all.numbers.size(); ++n) {
+            const double place = cell_number(all.numbers[n]).value_or(kNone) - first.get<double>();
+            if (place >= 0 && place < static_cast<double>(letters.size()) &&
+                letters[static_cast<std::size_t>(place)] == all.wild_type[n])
+                places.push_back(static_cast<std::size_t>(place));
+        }
+        if (places.size() == all.numbers.size()) return {letters, places};
+    }
+    places.resize(all.wild_type.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    return {all.wild_type, places};
+}
+
 /// Series of numbers by residue.
 Json residue_curve(const char* title, const Json& residues, Json series) {
     Json positions = Json::array();
@@ -200,12 +224,14 @@ void add_residues(Drawing& drawing, const Substitutions& all, const Json& values
         if (one["name"] == "relative accessibility")
             drawing.add(
                 residue_curve("Relative accessibility by residue", residues, Json::array({one})));
-    // Residues of several chains are drawn in none.
-    const std::string used =
-        drawing.structure.empty() ? unchanged_structure(drawing.run) : drawing.structure;
-    if (used.empty() || parse_structure_choice(used).chain.find(',') != std::string::npos) return;
-    const AlignedChain known = chain_of_sequence(all.wild_type, alphabet_of(all.letters), used);
-    Json molecule = molecule_section(known, values);
+    const auto [letters, places] = whole_target(drawing.run, all);
+    std::optional<AlignedChain> known = find_chain_of_sequence(
+        drawing.run, letters, alphabet_of(all.letters), drawing.structure, drawing.notes);
+    if (!known) return;
+    std::vector<Index> drawn;
+    for (const std::size_t place : places) drawn.push_back(known->residues[place]);
+    known->residues = std::move(drawn);
+    Json molecule = molecule_section(*known, values);
     molecule["pairs"] = false;
     drawing.add(std::move(molecule));
 }
@@ -300,22 +326,53 @@ struct Dots {
     }
 };
 
+/// The columns whose cells together name a mutant, as `pleat mutants` reads them.
+std::vector<std::size_t> mutant_columns(const Table& table) {
+    using Names = std::vector<std::string_view>;
+    static const std::vector<Names> kColumns = {{"wildtype", "site", "mutant"},
+                                                {"wildtype", "site", "mutation"},
+                                                {"mutant"},
+                                                {"mutants"},
+                                                {"mutations"},
+                                                {"mutation"},
+                                                {"hgvs_pro"},
+                                                {"wt_aa", "position", "mt_aa"},
+                                                {"wt", "pos", "subs"},
+                                                {"mutated_sequence"},
+                                                {"mutant_sequence"},
+                                                {"variant"},
+                                                {"protein_variant"}};
+    for (const Names& names : kColumns) {
+        std::vector<std::size_t> found;
+        for (const std::string_view name : names)
+            if (const auto column = table.find(name)) found.push_back(*column);
+        const auto is_whole = [&](const auto& row) {
+            return row[found.back()].find_first_of("0123456789") != std::string::npos;
+        };
+        if (found.size() != names.size() ||
+            (names.front() == "wildtype" && std::ranges::any_of(table.rows, is_whole)))
+            continue;
+        return found;
+    }
+    return {};
+}
+
 /// The mutant of each dot, and whether it has one mutation or several.
 struct DotNames {
     Json labels = Json::array(), mutations = Json::array(), shown = Json::array();
 
     DotNames(const Table& table, const Dots& dots) {
-        auto column = table.find("mutant");
-        if (!column) column = table.find("mutants");
+        const std::vector<std::size_t> columns = mutant_columns(table);
         bool found[3] = {};
         for (const std::size_t n : dots.rows) {
-            const std::string text = column ? table.rows[n][*column] : fmt::format("row {}", n + 1);
-            const int count = text.find_first_of(":,") == std::string::npos ? 1 : 2;
+            std::string text = columns.empty() ? fmt::format("row {}", n + 1) : "";
+            for (const std::size_t column : columns) text += table.rows[n][column];
+            const int count = text.find_first_of(":,;") == std::string::npos ? 1 : 2;
             found[count] = true;
             labels.push_back(text);
             mutations.push_back(count);
         }
-        if (!column || !found[2]) return;
+        if (columns.empty() || !found[2]) return;
         if (found[1]) shown.push_back({{"value", 1}, {"name", "single mutants"}});
         shown.push_back({{"value", 2}, {"name", "several mutations"}});
     }
@@ -358,7 +415,9 @@ void add_scatter(Drawing& drawing, const Table& listed) {
           "effect in the independent model", "spearman_independent"}}};
     for (const Kind& own : kKinds) {
         const auto column = added_column(listed, std::string("prediction_") + own.name);
-        if (!column || !has_numbers(listed, listed.columns[*column].c_str())) continue;
+        if (!column || *column < epistatic || !correlations.find(own.spearman) ||
+            !has_numbers(listed, listed.columns[*column].c_str()))
+            continue;
         Json columns = measured, told = Json::array();
         columns.push_back(
             {{"name", own.name}, {"label", own.label}, {"values", dots.numbers(listed, *column)}});
@@ -392,9 +451,14 @@ std::optional<Table> claim_listed(Drawing& drawing) {
     if (!drawing.claim_file("listed.csv")) return std::nullopt;
     Table listed = read_listed(drawing.run.file("listed.csv"));
     const auto epistatic = added_column(listed, "prediction_epistatic");
-    if (!epistatic || *epistatic == 0 || !added_column(listed, "prediction_independent"))
+    const auto independent = added_column(listed, "prediction_independent");
+    if (!epistatic || *epistatic == 0 || !independent || *independent < *epistatic)
         return std::nullopt;
-    return listed;
+    const auto first = listed.columns.begin() + static_cast<std::ptrdiff_t>(*epistatic);
+    const bool are_last = std::all_of(first, listed.columns.end(), [](const std::string& name) {
+        return name.find("prediction_") != std::string::npos;
+    });
+    return are_last ? std::optional(std::move(listed)) : std::nullopt;
 }
 
 }  // namespace

@@ -60,6 +60,31 @@ bool is_unchanged(const RunFolder& run, const std::string& file) {
     return false;
 }
 
+/// What `find` makes of the structure that the run used, if it has not changed; else, or if `find`
+/// throws, nothing and a note.
+template <class Find>
+std::optional<AlignedChain> chain_of_run(const RunFolder& run, std::vector<std::string>& notes,
+                                         const Find& find) {
+    const std::string used = run.parameter("structure");
+    if (used.empty()) return std::nullopt;
+    bool is_same = false;
+    try {
+        const StructureChoice parsed = parse_structure_choice(used);
+        is_same = is_unchanged(run, parsed.file.string());
+        if (is_same) return find(parsed);
+    } catch (const Error& error) {
+        if (is_same)
+            notes.push_back(fmt::format("{}: its structure {} is not shown: {}", run.name(), used,
+                                        error.what()));
+    }
+    if (!is_same)
+        notes.push_back(
+            fmt::format("{}: its structure {} is missing or has changed; give its present path "
+                        "with --structure",
+                        run.name(), used));
+    return std::nullopt;
+}
+
 bool is_backbone(const Atom& atom) {
     constexpr std::array kNames = {"N",   "CA",  "C",   "O",   "CB",  "P",
                                    "O5'", "C5'", "C4'", "C3'", "O3'", "C1'"};
@@ -103,34 +128,36 @@ std::optional<AlignedChain> find_aligned_chain(const RunFolder& run,
         throw InputError(choice, 0,
                          fmt::format("expected residues of the run {}, found none", run.name()));
     }
-    const std::string used = run.parameter("structure");
-    if (used.empty()) return std::nullopt;
-    try {
-        const StructureChoice parsed = parse_structure_choice(used);
-        if (is_unchanged(run, parsed.file.string())) return best_chain(parsed, labels);
-    } catch (const Error&) {
-        // Missing or unreadable files are reported below, like changed files.
-    }
-    notes.push_back(fmt::format(
-        "{}: its structure {} is missing or has changed; give its present path with --structure",
-        run.name(), used));
-    return std::nullopt;
+    return chain_of_run(run, notes,
+                        [&](const StructureChoice& own) { return best_chain(own, labels); });
 }
 
-std::string unchanged_structure(const RunFolder& run) {
-    const std::string used = run.parameter("structure");
-    if (used.empty() || !is_unchanged(run, parse_structure_choice(used).file.string())) return {};
-    return used;
-}
-
-AlignedChain chain_of_sequence(const std::string& letters, const Alphabet& alphabet,
-                               const std::string& choice) {
-    const StructureChoice parsed = parse_structure_choice(choice);
-    const Structure structure = read_structure(parsed.file);
-    ResidueMap map = map_sequence("target", letters, alphabet, structure, parsed.chain);
-    return {.chain = structure.chains[map.chain],
-            .residues = std::move(map.residues),
-            .file = parsed.file.filename().string()};
+std::optional<AlignedChain> find_chain_of_sequence(const RunFolder& run, const std::string& letters,
+                                                   const Alphabet& alphabet,
+                                                   const std::string& choice,
+                                                   std::vector<std::string>& notes) {
+    const auto find = [&](const StructureChoice& own) -> std::optional<AlignedChain> {
+        if (own.chain.find(',') != std::string::npos) {
+            notes.push_back(
+                fmt::format("{}: residues of several chains ({}) are not shown in a structure",
+                            run.name(), own.chain));
+            return std::nullopt;
+        }
+        const Structure structure = read_structure(own.file);
+        ResidueMap map = map_sequence("target", letters, alphabet, structure, own.chain);
+        return AlignedChain{.chain = structure.chains[map.chain],
+                            .residues = std::move(map.residues),
+                            .file = own.file.filename().string()};
+    };
+    if (!choice.empty()) return find(parse_structure_choice(choice));
+    return chain_of_run(run, notes, [&](StructureChoice own) {
+        const Json& manifest = run.manifest();
+        if (const auto results = manifest.find("results"); results != manifest.end())
+            if (const auto chain = results->find("structure_chain");
+                chain != results->end() && chain->is_string())
+                own.chain = chain->get<std::string>();
+        return find(own);
+    });
 }
 
 Json molecule_section(const AlignedChain& known, const Json& values) {

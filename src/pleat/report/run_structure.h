@@ -36,14 +36,14 @@ std::optional<AlignedChain> find_aligned_chain(const RunFolder& run,
                                                const std::string& choice,
                                                std::vector<std::string>& notes);
 
-/// The structure that the run used, FILE[:CHAIN]; empty if there is none, or its file is missing or
-/// has changed.
-std::string unchanged_structure(const RunFolder& run);
-
 /// The chain in the file that `choice` names which is most like a sequence, with the residue of
-/// each letter. Throws InputError if there is none, as map_residues().
-AlignedChain chain_of_sequence(const std::string& letters, const Alphabet& alphabet,
-                               const std::string& choice);
+/// each letter; without `choice`, that of the run. Returns nothing, and adds the reason to `notes`,
+/// for several chains and if the run's file is missing, has changed or has no such chain. Throws
+/// InputError if `choice` has none, as map_residues().
+std::optional<AlignedChain> find_chain_of_sequence(const RunFolder& run, const std::string& letters,
+                                                   const Alphabet& alphabet,
+                                                   const std::string& choice,
+                                                   std::vector<std::string>& notes);
 
 /// A section {"kind": "molecule"}; `values`: numbers of the columns, [{"name", "values"}].
 Json molecule_section(const AlignedChain& known, const Json& values);

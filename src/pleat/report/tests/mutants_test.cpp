@@ -5,6 +5,7 @@
 #include <string>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/hash.h"
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/report/tests/small_run.h"
 
@@ -71,11 +72,13 @@ TEST(Mutants, DrawsMeansOfResiduesByTheirNumbers) {
     EXPECT_EQ(drawn["series"], Json::array({{{"name", "mean effect"}, {"values", {-2.0, 0.5}}}}));
 }
 
-TEST(Mutants, ColoursTheMoleculeThatIsNamed) {
-    SmallRun run;
-    const std::string letters = "IVGGYTCGANTVPYQVSLNSGYHFCGGSLINSQWVVSAAHCYKSGIQVRLG";
+constexpr const char* kTrypsin = "IVGGYTCGANTVPYQVSLNSGYHFCGGSLINSQWVVSAAHCYKSGIQVRLG";
+
+/// Adds every `step`-th residue of trypsin's first ones, counted from 10.
+void add_trypsin(SmallRun& run, std::size_t step = 1) {
+    const std::string letters = kTrypsin;
     std::string singles = kSingles, positions = "pos\twt\tcolumn\tmean_epistatic\n";
-    for (std::size_t n = 0; n < letters.size(); ++n) {
+    for (std::size_t n = 0; n < letters.size(); n += step) {
         const char other = letters[n] == 'A' ? 'E' : 'A';
         singles += single(static_cast<int>(n) + 10, letters[n], other, "-1");
         positions += std::to_string(n + 10) + "\t" + letters[n] + "\t" + std::to_string(n + 1) +
@@ -83,6 +86,12 @@ TEST(Mutants, ColoursTheMoleculeThatIsNamed) {
     }
     run.add("singles.tsv", singles);
     run.add("positions.tsv", positions);
+}
+
+TEST(Mutants, ColoursTheMoleculeThatIsNamed) {
+    SmallRun run;
+    const std::string letters = kTrypsin;
+    add_trypsin(run);
     EXPECT_EQ(drawn_run(run.path()).dump().find("\"molecule\""), std::string::npos);
     Parameters named;
     named.structure = (test::data_folder() / "1ql9_A.pdb.gz").string();
@@ -95,6 +104,43 @@ TEST(Mutants, ColoursTheMoleculeThatIsNamed) {
     EXPECT_EQ(drawn["values"][0]["values"][2], 2.0);
     named.structure = (test::data_folder() / "1a8o.pdb.gz").string();
     EXPECT_THROW(drawn_run(run.path(), named), InputError);
+    named.structure += ":A,B";
+    EXPECT_NE(drawn_run(run.path(), named)["notes"].dump().find(
+                  "residues of several chains (A,B) are not shown in a structure"),
+              std::string::npos);
+}
+
+/// The page of a run of every fifth residue of trypsin that used a structure; its `results` are
+/// those of the manifest.
+Json run_of_structure(const std::string& file, const Json& results, std::string hash = "") {
+    if (hash.empty()) hash = hash_file(file).sha256;
+    SmallRun run(Json{{"parameters", {{"structure", file}}},
+                      {"inputs", {{{"path", file}, {"sha256", hash}}}},
+                      {"results", results}});
+    add_trypsin(run, 5);
+    return drawn_run(run.path());
+}
+
+TEST(Mutants, ColoursTheMoleculeOfTheRunOrSaysWhyNot) {
+    const std::string file = (test::data_folder() / "1ql9_A.pdb.gz").string();
+    const Json whole = {{"sequence", kTrypsin}, {"first_number", 10}, {"structure_chain", "A"}};
+    Json drawn = run_of_structure(file, whole);
+    EXPECT_TRUE(drawn["notes"].empty()) << drawn["notes"];
+    drawn = section(drawn, "Structure 1ql9_A.pdb.gz, chain A");
+    ASSERT_EQ(drawn["columns"].size(), 11U);
+    for (std::size_t n = 0; n < 11; ++n) EXPECT_EQ(drawn["columns"][n], 5 * n);
+    const auto note = [](const Json& page) {
+        EXPECT_EQ(page.dump().find("\"molecule\""), std::string::npos);
+        return page["notes"].empty() ? std::string() : page["notes"][0].get<std::string>();
+    };
+    const std::string other = (test::data_folder() / "1a8o.pdb.gz").string();
+    EXPECT_NE(note(run_of_structure(other, whole)).find("is not shown: "), std::string::npos);
+    EXPECT_NE(note(run_of_structure(file, {{"structure_chain", "Q"}})).find("expected chain 'Q'"),
+              std::string::npos);
+    EXPECT_NE(note(run_of_structure(file, {{"structure_chain", "A,B"}})).find("several chains"),
+              std::string::npos);
+    EXPECT_NE(note(run_of_structure(file, whole, "another")).find("is missing or has changed"),
+              std::string::npos);
 }
 
 TEST(Mutants, StacksTheLettersOfTheLogo) {
@@ -140,6 +186,28 @@ TEST(Mutants, PlotsPredictionsOfBothModelsOverEachMeasurement) {
     const Json table = section(page, "Listed mutants");
     EXPECT_EQ(table["total"], 4);
     EXPECT_EQ(table["rows"][0][2], "a;b");
+}
+
+TEST(Mutants, TellsItsColumnsFromThoseOfTheUser) {
+    SmallMutants run;
+    run.add("listed.csv",
+            "variant,hgvs_pro,my_prediction_weighted,y,prediction_epistatic,"
+            "prediction_independent,prediction_percentile,prediction_z,prediction_problem\n"
+            "1,p.[Trp10Asp;Gly12Asp],3,1,-3,-1,50,0,\n2,p.Gly12Asp,4,2,-1,-1,50,0,\n");
+    run.add("correlations.tsv",
+            "column\tcount\tspearman_epistatic\tspearman_independent\ny\t2\t0.5\t0.4\n");
+    const Json page = drawn_run(run.path());
+    EXPECT_TRUE(section(page, "Weighted effects against measurements").is_null());
+    const Json drawn = section(page, "Predicted effects against measurements");
+    EXPECT_EQ(drawn["labels"], Json({"p.[Trp10Asp;Gly12Asp]", "p.Gly12Asp"}));
+    EXPECT_EQ(drawn["group"]["values"], Json({2, 1}));
+    run.add("listed.csv",
+            "wildtype,site,mutant,y,prediction_epistatic,prediction_independent\n"
+            "W,10,D,1,-3,-1\nG,12,D,2,-1,-1\n");
+    EXPECT_EQ(section(drawn_run(run.path()), "Predicted effects against measurements")["labels"],
+              Json({"W10D", "G12D"}));
+    run.add("listed.csv", "mutant,prediction_epistatic,prediction_independent,y\nW10D,1,-3,-1\n");
+    EXPECT_TRUE(section(drawn_run(run.path()), "Listed mutants").is_null());
 }
 
 TEST(Mutants, DrawsWeightsOfAStructure) {
