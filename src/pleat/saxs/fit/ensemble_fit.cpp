@@ -173,6 +173,7 @@ std::vector<bool> are_within_error_of_best(const std::vector<Weighted>& ensemble
     if (ensembles.empty()) return {};
     const Weighted& best = *std::ranges::min_element(ensembles, {}, &Weighted::validation);
     std::vector<bool> near;
+    near.reserve(ensembles.size());
     for (const Weighted& one : ensembles)
         near.push_back(!(one.validation > best.validation + best.validation_error));
     return near;
@@ -185,6 +186,7 @@ std::size_t choose_simplest(const std::vector<Weighted>& ensembles) {
 
 std::size_t choose_simplest(const std::vector<Reweighted>& scan) {
     std::vector<Weighted> all;
+    all.reserve(scan.size());
     for (const Reweighted& one : scan) all.push_back(one.result);
     return choose_simplest(all);
 }

@@ -360,6 +360,7 @@ std::vector<double> grid_values(double min, double max, double step) {
         max == min ? 1
                    : std::min(kMaxGridValues, static_cast<int>(std::ceil((max - min) / step)) + 1);
     std::vector<double> values;
+    values.reserve(static_cast<std::size_t>(count));
     for (int n = 0; n < count; ++n)
         values.push_back(count == 1 ? min : min + (max - min) * n / (count - 1));
     return values;
