@@ -175,7 +175,8 @@ TEST(Scatterers, OfDummiesAndBulkIonsAreLeftOut) {
 TEST(Scatterers, OfDummyAtomModelsAreRefused) {
     std::string beads, chain;
     for (int n = 0; n < 64; ++n) {
-        beads += atom("CA", "ASP", n + 1, 5 * (n % 4), 5 * (n / 4 % 4), 5 * (n / 16), "C");
+        const int layer = n / 16;
+        beads += atom("CA", "ASP", n + 1, 5 * (n % 4), 5 * (n / 4 % 4), 5 * layer, "C");
         chain += atom("CA", "ASP", n + 1, 3 * n, 2.33 * (n % 2), 0, "C");
     }
     const ScattererOptions options{.resolution = Resolution::one_bead};

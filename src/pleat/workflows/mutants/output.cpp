@@ -137,12 +137,12 @@ void write_correlations(const std::filesystem::path& path,
 }
 
 /// The numbers and letters of the residues of Result::doubles.
-std::pair<std::vector<Index>, std::string> double_residues(
-    const Result& result, const couplings::ModelDescription& about) {
+std::pair<std::vector<Index>, std::string> double_residues(const Result& result,
+                                                           const Alphabet& alphabet) {
     std::pair<std::vector<Index>, std::string> found;
     for (const Index column : result.doubles.columns) {
         found.first.push_back(result.target.number(result.target.residues[column]));
-        found.second += about.alphabet->letter(result.target.codes[column]);
+        found.second += alphabet.letter(result.target.codes[column]);
     }
     return found;
 }
@@ -235,7 +235,7 @@ ResultColumns columns(const Result& result, const couplings::ModelDescription& a
     const Alphabet& alphabet = about.alphabet != nullptr ? *about.alphabet : Alphabet::protein();
     std::vector<std::string> sequence_names;
     for (const SequenceEnergy& one : result.sequences) sequence_names.push_back(one.name);
-    auto [numbers, wild_type] = double_residues(result, about);
+    auto [numbers, wild_type] = double_residues(result, alphabet);
     constexpr const char* kDoubles = "epistasis.npz";
     const std::string_view letters = alphabet.letters().substr(0, alphabet.gap());
     ResultColumns all = {

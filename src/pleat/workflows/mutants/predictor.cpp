@@ -344,6 +344,7 @@ std::vector<Listed> predict_rows(const MutantPredictor& predictor, const MutantT
 std::vector<Correlation> correlations(const MutantTable& table, const std::vector<Listed>& listed) {
     const auto predictions = [&](double Listed::*prediction) {
         std::vector<double> values;
+        values.reserve(listed.size());
         for (const Listed& one : listed) values.push_back(one.is_target ? kNone : one.*prediction);
         return values;
     };

@@ -106,8 +106,8 @@ TEST(Mutants, ReadsTablesOfOtherProjects) {
     for (const char* text :
          {"# Reference\n#\nmutant,linear\nA5G,1\n",
           "protein_name,mutations,ClinVar_labels\nP,A5G,0.0\n", "# dE\nvariant;y\nA5G,C6D;0.05\n",
-          "accession,hgvs_nt,hgvs_splice,hgvs_pro,score\nu#1,NA,NA,p.Ala5Gly,2\n"
-          "u#2,NA,NA,p.(=),0\nu#3,NA,NA,_sy,0\n",
+          ("accession,hgvs_nt,hgvs_splice,hgvs_pro,score\nu#1,NA,NA,p.Ala5Gly,2\n"
+           "u#2,NA,NA,p.(=),0\nu#3,NA,NA,_sy,0\n"),
           "mutant,mutated_sequence,DMS_score,DMS_score_bin\nA5G,GCDKWYV,0.5,1\n",
           "variant,hgvs_pro,score\n1,p.Ala5Gly,2\n2,p.Cys6Asp,1\n",
           "variant,mutated_sequence,score\nv1,GCDKWYV,2\n"}) {

@@ -223,7 +223,10 @@ public:
         struct Contacts {
             Index close = 0;
             double minus_distance = 0;
-            auto operator<=>(const Contacts&) const = default;
+            bool operator>(const Contacts& other) const {
+                return std::pair(close, minus_distance) >
+                       std::pair(other.close, other.minus_distance);
+            }
         };
         Contacts contacts(const std::vector<Index>& one, const std::vector<Index>& other) const {
             Contacts found{0, -std::numeric_limits<double>::infinity()};

@@ -151,7 +151,8 @@ Runs compare_runs(const TwoDomains& two, const AnnealingOptions& options, const 
     double count = 0;
     Conformation at(two.chain);
     for (int run = 0; run < runs; ++run) {
-        const Posterior found = two.sample(options, moves, static_cast<std::uint64_t>(100 + run));
+        const Posterior found =
+            two.sample(options, moves, std::uint64_t{100} + static_cast<std::uint64_t>(run));
         std::vector<double> sums;
         for (Index n = 0; n < options.conformations; ++n, ++count) {
             const double* const angles = &found.angles(n, 0);
