@@ -34,7 +34,7 @@ std::string problem_of(const RunSetup& setup, const CurveInput& curve, const Par
         for (const Topology::Residue& residue : heavy.topology->residues) hash.field(residue.name);
     for (const Index number : {setup.pool.chains, setup.pool.moves, setup.pool.kept,
                                setup.pool.burn_in, setup.annealing.lineages, setup.annealing.moves,
-                               setup.annealing.doublings, setup.annealing.together})
+                               setup.annealing.doublings, setup.annealing.conformations})
         hash.field(number);
     hash.field(static_cast<std::int64_t>(mode));
     if (mode != Mode::pool) {

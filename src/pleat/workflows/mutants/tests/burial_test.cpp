@@ -20,17 +20,8 @@
 namespace pleat::mutants {
 namespace {
 
+using testing::refusal;
 using testing::small_model;
-
-template <class Call>
-std::string refusal(const Call& call) {
-    try {
-        call();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
-}
 
 std::filesystem::path trypsin_file() { return test::data_folder() / "1ql9_A.pdb.gz"; }
 const Chain& trypsin() {

@@ -23,18 +23,8 @@
 namespace pleat::mutants {
 namespace {
 
+using testing::refusal;
 using testing::small_model;
-
-/// The text of the refusal; empty if there is none.
-template <class Call>
-std::string refusal(const Call& call) {
-    try {
-        call();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
-}
 
 /// The row "ACD-KWYV" has residues 5 to 11.
 Result run_table(const std::string& text, const Parameters& parameters = {}) {

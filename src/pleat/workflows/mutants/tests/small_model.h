@@ -1,13 +1,25 @@
-// A small random model with a description, for tests of mutants.
+// A small random model with a description, and texts of refusals, for tests of mutants.
 #pragma once
 
 #include <random>
 #include <string>
 #include <vector>
 
+#include "pleat/core/error.h"
 #include "pleat/couplings/files/model_file.h"
 
 namespace pleat::mutants::testing {
+
+/// The text of the refusal; empty if there is none.
+template <class Call>
+std::string refusal(const Call& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
 
 /// A model of random fields and couplings in no gauge of its own, with or without the gap as a
 /// state. The reference row has the letters of `sequence`; '-' is a gap.

@@ -313,6 +313,23 @@ TEST(Fit, ResumesWithinAPower) {
     EXPECT_EQ(whole.step[0], 102 * std::ssize(whole.evidence->powers));
 }
 
+TEST(Fit, DoesNotResumeARunOfAnotherNumberOfFrames) {
+    const TemporaryFolder folder;
+    const Hinge174 hinge;
+    const ProfileModel model = make_profile_model(hinge.chain, hinge.draw(0), hinge.q, {});
+    const Profile curve = hinge.curve_of(hinge.draw(1), model, true);
+    Parameters parameters = fit_parameters();
+    parameters.frames = 17;  // as 18, five for each of four lineages at most
+    Context context;
+    context.checkpoint = folder / "checkpoint.npz";
+    StopAfter stop(1);
+    context.progress = &stop;
+    EXPECT_THROW(run(hinge.ensemble, {.curve = &curve}, parameters, context), Cancelled);
+    context.progress = nullptr;
+    parameters.frames = 18;
+    EXPECT_THROW(run(hinge.ensemble, {.curve = &curve}, parameters, context), InputError);
+}
+
 TEST(Fit, RefusesToFitNothing) {
     EXPECT_THROW(run(structure(), {}, fit_parameters(), {}), UsageError);
     Parameters few_lineages = fit_parameters();
