@@ -52,7 +52,7 @@ function(pleat_sources)
 endfunction()
 
 # pleat_embed(a.cpp NAME file ...): defines NAME as the path of a data file that a.cpp embeds by
-# PLEAT_EMBED() (core/files/embedded_file.h).
+# PLEAT_EMBED() (core/hardware/embedded_file.h).
 function(pleat_embed source)
   while(ARGN)
     list(POP_FRONT ARGN name file)
