@@ -4,10 +4,12 @@
 
 #include <sys/stat.h>
 
+#include <charconv>
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace pleat::system {
 
@@ -42,6 +44,11 @@ void begin_flush(int descriptor, std::uint64_t offset, std::uint64_t bytes);
 
 /// Waits until the data of a file are on disk; false, with errno, if that failed.
 bool flush_data(int descriptor);
+
+/// Parses the decimal number, infinity or NaN at the front of a text as std::from_chars() does,
+/// which not every standard library has for these types.
+std::from_chars_result read_real(std::string_view text, double& value);
+std::from_chars_result read_real(std::string_view text, float& value);
 
 /// Exchanges two paths in one step; false, with errno, if the system or the file system cannot.
 bool exchange_paths(const std::filesystem::path& one, const std::filesystem::path& other);

@@ -73,6 +73,13 @@ void begin_flush(int descriptor, std::uint64_t offset, std::uint64_t bytes) {
 
 bool flush_data(int descriptor) { return ::fdatasync(descriptor) == 0; }
 
+std::from_chars_result read_real(std::string_view text, double& value) {
+    return std::from_chars(text.data(), text.data() + text.size(), value);
+}
+std::from_chars_result read_real(std::string_view text, float& value) {
+    return std::from_chars(text.data(), text.data() + text.size(), value);
+}
+
 bool exchange_paths(const std::filesystem::path& one, const std::filesystem::path& other) {
     return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0;
 }

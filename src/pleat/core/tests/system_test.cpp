@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
+#include <charconv>
+#include <cmath>
+#include <string>
 #include <vector>
 
 #include "pleat/core/tests/temporary_folder.h"
@@ -25,6 +27,59 @@ TEST(System, MemoryIsPlausible) {
     EXPECT_GE(system::own_memory().unshared, std::ssize(bytes));
     EXPECT_GE(system::own_memory().address_space, system::own_memory().unshared);
     EXPECT_EQ(bytes[bytes.size() / 2], 1);
+}
+
+template <class Real>
+void expect_numbers_of_the_standard_library() {
+    for (const std::string text : {"1",
+                                   "-1.5e3x",
+                                   "0.1",
+                                   "1e-320",
+                                   "1e-400",
+                                   "-1e400",
+                                   "+1",
+                                   " 1",
+                                   "",
+                                   "-",
+                                   ".",
+                                   ".5",
+                                   "5.",
+                                   "1e",
+                                   "1e+",
+                                   "0x10",
+                                   "inf",
+                                   "-inf",
+                                   "nan",
+                                   "Infinity",
+                                   "infinite",
+                                   "1,5",
+                                   "1.5.2",
+                                   "--1",
+                                   "1-2",
+                                   "1e5e5",
+                                   "e5",
+                                   "123456789012345678901234567890",
+                                   "4.9406564584124654e-324",
+                                   "2.2250738585072011e-308",
+                                   "1e-40",
+                                   "1.17549429e-38",
+                                   "16777217",
+                                   "3.5e38"}) {
+        Real value = 7, expected = 7;
+        const auto read = system::read_real(text, value);
+        const auto standard = std::from_chars(text.data(), text.data() + text.size(), expected);
+        EXPECT_EQ(read.ptr - text.data(), standard.ptr - text.data()) << text;
+        EXPECT_EQ(read.ec, standard.ec) << text;
+        if (!std::isnan(expected)) {
+            EXPECT_EQ(value, expected) << text;
+        }
+        EXPECT_EQ(std::isnan(value), std::isnan(expected)) << text;
+    }
+}
+
+TEST(System, ReadsNumbersAsTheStandardLibrary) {
+    expect_numbers_of_the_standard_library<double>();
+    expect_numbers_of_the_standard_library<float>();
 }
 
 TEST(System, BootsHaveOneName) {
@@ -58,7 +113,9 @@ TEST(System, ExchangesTwoFoldersOrLeavesThem) {
     std::filesystem::create_directory(folder / "b");
     test::spill(folder / "a/of_a", "");
     const bool exchanged = system::exchange_paths(folder / "a", folder / "b");
-    if (!exchanged) EXPECT_EQ(errno, ENOTSUP);
+    if (!exchanged) {
+        EXPECT_EQ(errno, ENOTSUP);
+    }
     EXPECT_EQ(std::filesystem::exists(folder / "b" / "of_a"), exchanged);
     EXPECT_NE(std::filesystem::exists(folder / "a" / "of_a"), exchanged);
 }
