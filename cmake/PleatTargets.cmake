@@ -12,6 +12,16 @@ target_compile_options(pleat_options INTERFACE
   -Wno-error=free-nonheap-object -Wno-error=maybe-uninitialized -Wno-restrict
   -Wno-error=stringop-overflow -Wno-error=stringop-overread>)
 
+# arm64: compilers fuse multiplications and additions there unless told otherwise, which the code that all
+# x86-64 CPUs run cannot: without that both give the same float64 numbers. Kernels use NEON alone, the static
+# target: they keep vectors in arrays and structs, where SVE's, of unknown size, cannot be, and the SVE of
+# Grace is as narrow as NEON. The second name stops Highway 1.0.3 from compiling for CPUs with AES only.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>)
+  add_compile_definitions(HWY_COMPILE_ONLY_STATIC TOOLCHAIN_MISS_SYS_AUXV_H)
+endif()
+
 # Sanitizers must reach every object and every link of the build, so they are set for all of it.
 if(PLEAT_SANITIZE)
   add_compile_options(-fsanitize=${PLEAT_SANITIZE} -fno-omit-frame-pointer)
