@@ -1,3 +1,4 @@
+# SasView: the scattering of a structure as a plugin model of sasmodels.
 r"""
 Definition
 ----------
