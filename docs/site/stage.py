@@ -43,6 +43,7 @@ def shown(output):
         return f'<img alt="" src="data:image/png;base64,{data["image/png"].strip()}">\n'
     if "text/html" in data:  # a DataFrame; a blank line would end the HTML
         table = re.sub(r"<style.*?</style>", "", data["text/html"], flags=re.DOTALL)
+        table = table.replace('border="1" class="dataframe"', 'class="docutils"')
         return "\n".join(filter(str.strip, table.splitlines())) + "\n"
     return f"```text\n{data['text/plain'].strip()}\n```\n"
 

@@ -85,7 +85,7 @@ class Laid(unittest.TestCase):
             text = stage.page_text(ROOT / name)
             self.assertRegex(text, r"\A# .+\n")
             self.assertIn("data:image/png;base64,iVBOR", text)
-            self.assertRegex(text, r'<div>\n<table border="1" class="dataframe">')
+            self.assertRegex(text, r'<div>\n<table class="docutils">')
 
     def test_figures_come_from_the_records(self):
         read = records.read_records(ROOT / "bench" / "records")
