@@ -134,6 +134,32 @@ function(pleat_cuda_on_host variable)
   set(${variable} ${ARGN} PARENT_SCOPE)
 endfunction()
 
+# pleat_carry_libraries(target ...): programs and libraries that need glibc 2.28 alone: they contain the libraries
+# of C++, hidden, and what that glibc lacks (src/pleat/core/portable). LD_LIBRARY_PATH must not replace the
+# libraries that they carry by others: a DT_RPATH comes before it. Before 2.34 glibc was several libraries. libpleat
+# and modules share libgcc with the process that loads them: two of them cannot unwind one stack.
+function(pleat_carry_libraries)
+  if(NOT TARGET pleat_portable)
+    set(folder ${PROJECT_SOURCE_DIR}/src/pleat/core/portable)
+    add_library(pleat_portable OBJECT ${folder}/carried_libraries.cpp ${folder}/older_glibc.cpp)
+    target_link_libraries(pleat_portable PRIVATE pleat_options)
+    set_target_properties(pleat_portable PROPERTIES CXX_VISIBILITY_PRESET hidden)
+  endif()
+  foreach(target IN LISTS ARGN)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:pleat_portable>)
+    target_link_options(${target} PRIVATE -static-libstdc++ LINKER:--disable-new-dtags
+      $<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>,-static-libgcc,-shared-libgcc>
+      LINKER:--exclude-libs,libstdc++.a:libgcc.a:libgcc_eh.a:libpugixml.a
+      LINKER:--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,-l:librt.so.1,--as-needed)
+  endforeach()
+endfunction()
+
+# pleat_old_start(target): a program whose constructors a glibc before 2.34 calls, too.
+function(pleat_old_start target)
+  target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/pleat/core/portable/program_start.cpp)
+  target_link_options(${target} PRIVATE LINKER:--wrap=__libc_start_main)
+endfunction()
+
 # Headers of nearly all tests, which are compiled once and make theirs take half the time; the code of
 # tests is hardly optimised for the same reason.
 if(PLEAT_TESTS)
