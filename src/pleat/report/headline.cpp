@@ -293,11 +293,11 @@ Headline refinement_headline(const RunFolder& run, const Results& results) {
         return rg[static_cast<std::size_t>(share * static_cast<double>(rg.size() - 1))];
     };
     if (!rg.empty()) {
-        const std::string most = fmt::format("{:.2f} to {:.2f} Å", at(0.05), at(0.95));
+        const std::string spread = fmt::format("{:.2f} to {:.2f} Å", at(0.05), at(0.95));
         headline.sentence =
-            fmt::format("90 % of the frames have an Rg of {}; ", most) + headline.sentence;
+            fmt::format("90 % of the frames have an Rg of {}; ", spread) + headline.sentence;
         headline.tiles.push_back({fmt::format("{:.2f} Å", at(0.5)), "median Rg"});
-        headline.tiles.push_back({most, "Rg of 90 % of the frames"});
+        headline.tiles.push_back({spread, "Rg of 90 % of the frames"});
     }
     return headline;
 }
