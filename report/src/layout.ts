@@ -13,7 +13,10 @@ function needOf(panel: HTMLElement, width: number): number {
   if (panel.classList.contains("wide")) return width;
   const table = panel.querySelector("table"), frame = table?.parentElement;
   if (!table || !frame) return Math.min(width, DRAWING);
-  return Math.min(width, Math.max(TABLE, table.offsetWidth + panel.offsetWidth - frame.clientWidth));
+  table.style.width = "min-content";  // long texts wrap
+  const need = table.offsetWidth + panel.offsetWidth - frame.clientWidth;
+  table.style.width = "";
+  return Math.min(width, Math.max(TABLE, need));
 }
 
 /** Rows of the panels in their order; each takes what it has room for of those that follow. */
