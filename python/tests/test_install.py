@@ -35,6 +35,7 @@ def test_pip_installs_and_the_copy_works(tmp_path):
     done = subprocess.run([sys.executable, "-c", "import pleat"], capture_output=True, text=True, check=False,
                           env=environment, cwd=tmp_path, timeout=60)
     assert done.returncode == 0 and "pleat-0.1.0 is installed here, too: another package" in done.stderr, done.stderr
+    (tmp_path / "site" / "pleat-0.1.0.dist-info").rmdir()
     assert not list((tmp_path / "site" / "pleat").glob("libpleat*"))  # the module holds the code
     command = [sys.executable, tmp_path / "site" / "bin" / "pleat"]
     for program in (command, [sys.executable, "-m", "pleat"]):
