@@ -31,12 +31,11 @@ def test_pip_installs_and_the_copy_works(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(tmp_path)) and done.stdout.endswith("[0.]\n")
     assert "another package" not in done.stderr
-    other = tmp_path / "site" / "pleat-0.1.0.dist-info"
-    other.mkdir()
+    (tmp_path / "site" / "pleat-0.1.0.dist-info").mkdir()
     done = subprocess.run([sys.executable, "-c", "import pleat"], capture_output=True, text=True, check=False,
                           env=environment, cwd=tmp_path, timeout=60)
     assert done.returncode == 0 and "pleat-0.1.0 is installed here, too: another package" in done.stderr, done.stderr
-    other.rmdir()
+    (tmp_path / "site" / "pleat-0.1.0.dist-info").rmdir()
     assert not list((tmp_path / "site" / "pleat").glob("libpleat*"))  # the module holds the code
     command = [sys.executable, tmp_path / "site" / "bin" / "pleat"]
     for program in (command, [sys.executable, "-m", "pleat"]):
