@@ -110,6 +110,23 @@ def test_missing_packages_are_told_before_the_build(tmp_path):
     assert_refused(call_prepare(tmp_path, CXX=compiler, **here), "missing for the build: cmake.")
 
 
+def test_symbols_are_lowered_to_what_glibc_offers():
+    import pleat
+    done = call_backend("from pathlib import Path\nimport symbol_versions as s\n"
+                        f"before = Path({pleat._pleat.__file__!r}).read_bytes()\n"
+                        "after = s.lower(before, (2, 28), {})\n"
+                        "assert s.lower(after, (2, 28), {}) == after and len(after) == len(before)\n"
+                        "def names(elf, limit):\n"
+                        "    new = {index for _, version, index, _ in elf.needed\n"
+                        "           if version.startswith('GLIBC_2') and s.number(version) > limit}\n"
+                        "    return {name for index in new for name, _ in elf.imported.get(index, [])}\n"
+                        "print(sorted(names(s.Elf(before), (2, 28))), sorted(names(s.Elf(after), (2, 28))), sep='\\n')")
+    assert done.returncode == 0, done.stderr
+    before, after = done.stdout.splitlines()
+    assert "'exp'" in before and "'pthread_create'" in before
+    assert "'exp'" not in after and "'pthread_create'" not in after  # an ordinary build keeps fstat and its like
+
+
 def test_archive_of_sources_names_its_commit(tmp_path):
     if not (ROOT / ".git").exists():
         pytest.skip("these sources have no git")
