@@ -64,7 +64,7 @@ std::string in_quotes(std::string_view text) {
     constexpr std::size_t kMaxShown = 40;
     std::string shown(text.substr(0, kMaxShown));
     for (char& c : shown) {
-        if (c < ' ' || c == 0x7f) c = '?';
+        if (c < ' ' || c > '~') c = '?';
     }
     return fmt::format("'{}{}'", shown, text.size() > kMaxShown ? "..." : "");
 }
