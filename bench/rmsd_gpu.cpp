@@ -136,7 +136,8 @@ Json cluster(const Frames& frames, const Size& size, DeviceClusters& clusters) {
     Context context = gpu_context();
     Stages stages;
     context.progress = &stages;
-    clusters = cluster_on_cuda(*rmsd::memory_source(rmsd::borrowed(frames)), size.cutoff, context);
+    clusters =
+        cluster_on_cuda(*rmsd::memory_source(rmsd::borrowed(frames)), {size.cutoff}, context);
     const double all = now() - stages.start;
     std::vector<std::int64_t> sizes(clusters.centres.size());
     for (const std::int32_t cluster : clusters.assignment)

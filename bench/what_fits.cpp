@@ -103,10 +103,6 @@ int main() {
         rows.push_back({std::to_string(atoms) + ", GROMOS clusters", [=](Index frames) {
                             return pleat::rmsd::gromos_gpu_memory(frames, atoms, {});
                         }});
-    for (const int gpus : {2, 8})
-        rows.push_back(
-            {"100, GROMOS clusters on " + std::to_string(gpus) + " GPUs of this size",
-             [=](Index frames) { return pleat::rmsd::gromos_gpu_memory(frames, 100, {}, gpus); }});
     print_table("atoms", 100'000'000, rows);
     return 0;
 }

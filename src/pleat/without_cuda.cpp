@@ -59,7 +59,8 @@ std::unique_ptr<rmsd::Kernel> rmsd::make_cuda_kernel(const Problem&, const Conte
     refuse(context.device.index);
 }
 
-DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, double, const Context& context, double*) {
+DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, GromosProblem, const Context& context,
+                                     double*) {
     refuse(context.device.index);
 }
 

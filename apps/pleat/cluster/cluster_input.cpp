@@ -132,8 +132,8 @@ rmsd::ComparedSizes compared_sizes(Index frames, Index atoms, const rmsd::AtomSe
             .pair_seconds = is_permuted ? rmsd::permuted_seconds(sets, atoms) : 0};
 }
 
-/// Memory demand of one of several jobs; on a GPU it includes one bit per pair of frames if the GPU
-/// finds the clusters.
+/// Memory demand of one of several jobs; on a GPU it includes that of finding the clusters if the
+/// GPU does this.
 JobDemand demand_of(Index frames, Index atoms, const cluster::Parameters& parameters,
                     const rmsd::Parameters& superposition, const rmsd::AtomSets& sets = {}) {
     const auto estimate = [=](const Context& context) {
@@ -311,15 +311,13 @@ Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameter
     const bool reduces = on_gpu(context) && !is_permuted &&
                          parameters.method == cluster::Method::gromos &&
                          !cluster::keeps_pairs(size.frames, false);
-    const auto gpus = std::max(1, static_cast<int>(context.lanes.size()));
     Estimate all = cluster::estimate(
         size.frames, {.reduces = reduces, .pair_seconds = superposing.seconds / count}, parameters,
         context);
     all.host_bytes += superposing.host_bytes;
     if (!on_gpu(context)) return all;
     all.gpu_bytes = all.min_gpu_bytes =
-        reduces ? rmsd::gromos_gpu_memory(size.frames, size.atoms, pairs, gpus)
-                : superposing.gpu_bytes;
+        reduces ? rmsd::gromos_gpu_memory(size.frames, size.atoms, pairs) : superposing.gpu_bytes;
     return all;
 }
 

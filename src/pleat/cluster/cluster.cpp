@@ -58,7 +58,7 @@ namespace {
 constexpr double kPeakShare = 0.02;
 /// Pairs that a device counts at once: enough that reading the counts takes little of the time, and
 /// few enough that a cancel is noticed soon.
-constexpr Index kMinCountedPairs = Index{1} << 28, kMaxCountedPairs = Index{1} << 30;
+constexpr Index kMinCountedPairs = Index{1} << 28, kMaxCountedPairs = Index{1} << 33;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 constexpr const char *kPairStage = "pairs", *kQuantileStage = "quantile", *kPeakStage = "peaks",
@@ -191,18 +191,29 @@ private:
         const Index rows = std::max<Index>(64, pairs / count / 64 * 64);
         std::vector<Tile> tiles = cut_into_bands(count, rows);
         for (Tile& tile : tiles) tile.items = 0;  // values stay on the device
+        const bool has_one_cutoff = trials_.cutoffs.size() == 1;
+        const Bins bins{.width = parameters_.bin_width,
+                        .cutoff = has_one_cutoff ? trials_.cutoffs[0] : 0.0,
+                        .counts_neighbours = has_one_cutoff};
+        std::vector<std::uint32_t> neighbours(has_one_cutoff ? count : 0);
         PairCounts counts;
         sum_over_tiles(
             stage(kPairStage), "distances", tiles,
-            [&] { return source_->hash() + " on the device"; },
-            [&](AdditiveCheckpoint& sums) { statistics_.join(sums); },
+            [&] { return fmt::format("{} on the device {}", source_->hash(), bins.cutoff); },
+            [&](AdditiveCheckpoint& sums) {
+                statistics_.join(sums);
+                if (has_one_cutoff) sums.add("neighbours", neighbours);
+            },
             [&](const Tile& tile, View<float, 2>) {
                 counts = {};
-                counter.count(tile.side[0], {.width = parameters_.bin_width}, counts);
+                counter.count(tile.side[0], bins, counts);
             },
             [&](const Tile& tile, View<const float, 2>) {
                 statistics_.add(tile.side[0].first, counts.statistics);
+                for (std::size_t i = 0; i < counts.neighbours.size(); ++i)
+                    neighbours[i] += static_cast<std::uint32_t>(counts.neighbours[i]);
             });
+        device_neighbours_.assign(neighbours.begin(), neighbours.end());
     }
 
     /// The pass that counts the histogram also gathers all else that needs each pair once: the
@@ -304,7 +315,8 @@ private:
         switch (trials_.family) {
             case MethodFamily::greedy: {
                 if (has_device_) {
-                    DeviceClusters found = source_->gromos(value, context_);
+                    DeviceClusters found = source_->gromos(value, std::move(device_neighbours_),
+                                                           trial_stage(kGreedyStage));
                     return {
                         {std::move(found.assignment), {found.centres.begin(), found.centres.end()}},
                         value};
@@ -360,6 +372,7 @@ private:
     std::size_t number_ = 0;    ///< index of the value that is tried
     double peak_cutoff_ = 0.0;  ///< cutoff of density peaks if the user gives none
     std::unique_ptr<ItemNeighbours> neighbours_;
+    std::vector<std::int32_t> device_neighbours_;  ///< [item]: their number; empty: not counted
     NearestLists nearest_;
     std::vector<Merge> tree_;
     std::vector<Peak> peaks_;

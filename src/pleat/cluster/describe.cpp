@@ -28,7 +28,8 @@ Middle middle_of(const PairSource& distances, const std::vector<Index>& items,
     if (count < 2) return {};
     std::vector<double> sums(items.size(), 0.0);
     std::vector<float> furthest(items.size(), 0.0f);
-    distances.among(items, [&](Block rows, const float* values) {
+    PairCounter* const device = distances.counter();
+    const auto sum_bands = [&](Block rows, const float* values) {
         throw_if_cancelled(context, "describe");
         for (Index i = rows.first; i < rows.first + rows.count; ++i) {
             double own[4] = {};
@@ -46,7 +47,9 @@ Middle middle_of(const PairSource& distances, const std::vector<Index>& items,
             furthest[i] = std::max({furthest[i], own_max[0], own_max[1], own_max[2], own_max[3]});
             values += later;
         }
-    });
+    };
+    if (device == nullptr || !device->sum_among(items, context, sums, furthest))
+        distances.among(items, sum_bands);
     const Index position = std::min_element(sums.begin(), sums.end()) - sums.begin();
     return {position, sums[position] / static_cast<double>(count - 1), furthest[position]};
 }

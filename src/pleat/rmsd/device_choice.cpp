@@ -93,37 +93,19 @@ ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Param
     const std::string remark = choose_device(is_named, clustering, context, gpus);
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
     if (has_gpu && is_named)
-        require_memory(clustering, fmt::format("neighbours of {} frames", frames),
-                       "take fewer frames, more GPUs, --device auto or --device cpu",
+        require_memory(clustering, fmt::format("clusters of {} frames", frames),
+                       "take fewer frames, --device auto or --device cpu",
                        gpus.free_bytes(context.device.index),
                        fmt::format(" on {}", context.device.name()));
     if (has_gpu || is_named) return {remark, has_gpu};
     ClusteringDevice second{choose_device(is_named, superposing, context, gpus), false};
     if (context.device.kind == Device::Kind::cuda)
-        context.message(
-            fmt::format("{} superposes alone, without room for the neighbours of all frames ({})",
-                        context.device.name(), remark));
+        context.message(fmt::format("{} superposes alone, without room to find clusters ({})",
+                                    context.device.name(), remark));
     return second;
 }
 
 namespace {
-
-/// The minimum number of GPUs that together hold the neighbours of all frames and can read each
-/// other's memory; none if there are not enough.
-std::vector<Device> gpus_that_hold(Index frames, Index atoms, const Parameters& parameters,
-                                   const GpuLookup& gpus, const PeerLookup& have_peer_access) {
-    if (!gpus.count || gpus.count() < 2) return {};
-    const CudaDevices found = gpus.all();
-    for (int parts = 2; parts <= static_cast<int>(found.devices.size()); ++parts) {
-        const std::int64_t bytes = gromos_gpu_memory(frames, atoms, parameters, parts);
-        std::vector<Device> holding;
-        for (const CudaDevice& gpu : found.devices)
-            if (gpu.usable && gpu.free_bytes >= bytes && std::ssize(holding) < parts)
-                holding.push_back({Device::Kind::cuda, gpu.index});
-        if (std::ssize(holding) == parts && have_peer_access(holding)) return holding;
-    }
-    return {};
-}
 
 /// Seconds of an H200 for the histogram and the neighbours of all pairs (bench/cluster.md).
 double clustering_seconds(Index frames, Index atoms) {
@@ -146,12 +128,10 @@ ClusteringDevice named_clustering_gpus(Index frames, Index atoms, const Paramete
             names));
         return {fmt::format("devices {}, as asked for", names), false};
     }
-    const auto count = static_cast<int>(context.lanes.size());
-    const std::int64_t bytes = gromos_gpu_memory(frames, atoms, parameters, count);
+    const std::int64_t bytes = gromos_gpu_memory(frames, atoms, parameters);
     for (std::size_t lane = 0; lane < free.size(); ++lane)
-        require_memory(bytes,
-                       fmt::format("neighbours of {} frames on one of {} GPUs", frames, count),
-                       "take fewer frames, more GPUs, --device auto or --device cpu", free[lane],
+        require_memory(bytes, fmt::format("clusters of {} frames", frames),
+                       "take fewer frames, --device auto or --device cpu", free[lane],
                        fmt::format(" on {}", context.lanes[lane].name()));
     return {fmt::format("devices {}, as asked for", names), true};
 }
@@ -168,23 +148,11 @@ ClusteringDevice choose_clustering_gpus(Index frames, Index atoms, const Paramet
         return choose_clustering_device(frames, atoms, parameters, is_gromos && !has_lanes,
                                         is_named, context, gpus);
     };
-    if (!is_gromos || is_named || has_lanes) return choose_one();
-    const std::int64_t alone = gromos_gpu_memory(frames, atoms, parameters);
-    if (gpus.choose(alone).device.kind != Device::Kind::cuda) {
-        const std::vector<Device> holding =
-            gpus_that_hold(frames, atoms, parameters, gpus, have_peer_access);
-        if (holding.empty()) return choose_one();
-        context.device = holding.front();
-        context.lanes = holding;
-        return {fmt::format("devices {}: they hold the neighbours together, {} each",
-                            device_names(context),
-                            human_bytes(gromos_gpu_memory(frames, atoms, parameters,
-                                                          static_cast<int>(holding.size())))),
-                true};
-    }
     ClusteringDevice chosen = choose_one();
-    if (!gpus.count) return chosen;
-    const std::string more = add_gpus({alone, clustering_seconds(frames, atoms)}, context, gpus);
+    if (!is_gromos || is_named || has_lanes || !chosen.reduces || !gpus.count) return chosen;
+    const GpuDemand demand{gromos_gpu_memory(frames, atoms, parameters),
+                           clustering_seconds(frames, atoms)};
+    const std::string more = add_gpus(demand, context, gpus);
     if (!have_peer_access(context.lanes)) context.lanes.clear();
     if (!context.lanes.empty()) chosen.remark += "; " + more;
     return chosen;

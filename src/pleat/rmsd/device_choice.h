@@ -37,9 +37,8 @@ using PeerLookup = std::function<bool(std::span<const Device>)>;
 
 /// choose_clustering_device() for work that lanes share (core/ranks/lanes.h). GPUs that the user
 /// named find GROMOS clusters together if they can read each other's memory; otherwise they only
-/// superpose, and a message says so. Throws DeviceError if one lacks memory for its part of the
-/// neighbours. If the user named no device, adds GPUs as add_gpus() does, or as many as together
-/// hold the neighbours if none does alone.
+/// superpose, and a message says so. Throws DeviceError if one lacks the memory. If the user named
+/// no device, adds GPUs as add_gpus() does.
 ClusteringDevice choose_clustering_gpus(Index frames, Index atoms, const Parameters& parameters,
                                         bool is_gromos, bool is_named, Context& context,
                                         const GpuLookup& gpus = machine_gpus(),

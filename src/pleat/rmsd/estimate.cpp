@@ -100,9 +100,9 @@ Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, cons
     return all;
 }
 
-std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters, int gpus) {
+std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters) {
     return std::max(memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0}),
-                    clustering_memory(frames, atoms, gpus));
+                    clustering_memory(frames, atoms));
 }
 
 }  // namespace pleat::rmsd

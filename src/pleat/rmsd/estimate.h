@@ -38,9 +38,7 @@ std::int64_t disk_needed(const ComparedSizes& sizes, const Parameters& parameter
 Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, const Context& context,
                   const AtomSets& sets = {});
 
-/// Memory in bytes per GPU, of `gpus` GPUs, to superpose frames and find their GROMOS clusters
-/// there.
-std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters,
-                               int gpus = 1);
+/// Memory in bytes per GPU to superpose frames and find their GROMOS clusters there.
+std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters);
 
 }  // namespace pleat::rmsd

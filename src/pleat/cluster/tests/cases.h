@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pleat/cluster/cluster.h"
@@ -114,9 +116,25 @@ public:
         PairStatistics statistics(count_, bins.width);
         statistics.add_band(rows, count_, values.data(), 1);
         counts.statistics.add(0, statistics);
+        if (!bins.counts_neighbours) return;
+        counts.neighbours.assign(static_cast<std::size_t>(count_), 0);
+        for (Index i = rows.first; i < rows.first + rows.count; ++i)
+            for (Index j = i + 1; j < count_; ++j)
+                if (is_below(i, j, bins.cutoff)) ++counts.neighbours[i], ++counts.neighbours[j];
     }
-    DeviceClusters gromos(double cutoff, const Context&) const override {
+    bool sum_among(std::span<const Index> items, const Context&, std::vector<double>& sums,
+                   std::vector<float>& maxima) override {
+        for (std::size_t a = 0; a < items.size(); ++a)
+            for (const Index other : items) {
+                sums[a] += at(items[a], other);
+                maxima[a] = std::max(maxima[a], at(items[a], other));
+            }
+        return true;
+    }
+    DeviceClusters gromos(double cutoff, std::vector<std::int32_t> neighbours,
+                          const Context&) const override {
         ++clusterings;
+        given_neighbours = std::move(neighbours);
         const OnALine plain(count_, false);
         const auto near = find_neighbours(plain, cutoff, threads(1), std::int64_t{1} << 30);
         Clustering found = cluster::gromos(*near, threads(1));
@@ -124,6 +142,7 @@ public:
     }
 
     mutable std::atomic<int> clusterings = 0, bands = 0, lists = 0;
+    mutable std::vector<std::int32_t> given_neighbours;
 
 private:
     float at(Index i, Index j) const { return std::fabs(positions_[i] - positions_[j]); }

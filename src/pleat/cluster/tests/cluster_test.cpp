@@ -98,6 +98,11 @@ TEST(Run, UsesTheReductionsOfADevice) {
     const Parameters gromos = with(Method::gromos, 0.5, {});
     const Result found = run(source, gromos, threads(1)), expected = run(plain, gromos, threads(1));
     EXPECT_EQ(source.clusterings, 1);
+    EXPECT_EQ(source.lists, 0);
+    std::vector<std::int32_t> neighbours =
+        find_neighbours(plain, 0.5, threads(1), std::int64_t{1} << 30)->degrees();
+    for (std::int32_t& count : neighbours) --count;  // an item is its own neighbour
+    EXPECT_EQ(source.given_neighbours, neighbours);
     EXPECT_GT(expected.clustering.cluster_count(), 3);
     EXPECT_EQ(found.clustering.assignment, expected.clustering.assignment);
     EXPECT_EQ(found.clustering.centres, expected.clustering.centres);

@@ -25,7 +25,12 @@ Index PairSource::band_rows() const {
     return std::max<Index>(1, kBandPairs / std::max<Index>(count(), 1));
 }
 
-DeviceClusters PairSource::gromos(double, const Context&) const {
+bool PairCounter::sum_among(std::span<const Index>, const Context&, std::vector<double>&,
+                            std::vector<float>&) {
+    return false;
+}
+
+DeviceClusters PairSource::gromos(double, std::vector<std::int32_t>, const Context&) const {
     throw std::logic_error("no device clusters these pairs");
 }
 

@@ -25,16 +25,19 @@ struct NearPair {
 };
 
 /// Into what pairs are counted: the width of the bins of a histogram, and the cutoff below which
-/// (scores: above which) pairs are listed; 0: none.
+/// (scores: above which) pairs are listed, or only counted for each item; 0: none.
 struct Bins {
     double width = 0.05, cutoff = 0.0;
     bool is_score = false;
+    bool counts_neighbours = false;  ///< instead of a list; only for the source of gromos()
 };
 
 /// Results that a device computed from the pairs of some rows instead of returning their values.
 struct PairCounts {
     PairStatistics statistics{1, 0.05};
     std::vector<NearPair> near;  ///< sorted by i, then j, within each call of count()
+    /// [item]: pairs below the cutoff in the last call of count(), if Bins::counts_neighbours.
+    std::vector<std::int32_t> neighbours = {};
 };
 
 struct DeviceClusters {
@@ -48,6 +51,11 @@ public:
     virtual ~PairCounter() = default;
     /// Adds the pairs of these rows with all later items.
     virtual void count(Block rows, const Bins& bins, PairCounts& counts) = 0;
+    /// Sets the sum and the maximum of each item's values with all other of these `items`
+    /// (ascending); the result does not depend on the order of the pairs. Returns false, and
+    /// changes nothing, if the device cannot do this. Throws Cancelled.
+    virtual bool sum_among(std::span<const Index> items, const Context& context,
+                           std::vector<double>& sums, std::vector<float>& maxima);
 };
 
 /// Receives the values of items `rows` with all later items, in condensed order; valid during the
@@ -86,12 +94,15 @@ public:
     virtual double error(double cutoff) const = 0;
     /// Whether the pair i < j is below the cutoff. Thread-safe if error() is above 0.
     virtual bool is_below(Index i, Index j, double cutoff) const = 0;
-    /// The object that counts the pairs on the device, until gromos() is called; null if the device
-    /// can neither count nor cluster them.
+    /// The object that counts the pairs on the device, valid until gromos() is called; null if the
+    /// device can neither count nor cluster them.
     virtual PairCounter* counter() const { return nullptr; }
     /// GROMOS clusters below this cutoff (cluster/methods/methods.h), found on a device that counts
-    /// pairs. Throws DeviceError if it lacks the memory, Cancelled.
-    virtual DeviceClusters gromos(double cutoff, const Context& context) const;
+    /// pairs. `neighbours`: each item's number of neighbours (PairCounts); empty: not yet counted.
+    /// Resumes from `context.checkpoint`. Throws DeviceError if memory is short, InputError for
+    /// another problem's checkpoint, Cancelled.
+    virtual DeviceClusters gromos(double cutoff, std::vector<std::int32_t> neighbours,
+                                  const Context& context) const;
 };
 
 /// Tiles of whole rows: [first, first + rows) with all later of `count` items.

@@ -109,7 +109,7 @@ struct DeviceCounts {
     void clear(const Bins& bins) {
         pleat::cuda::grow(histogram, kMaxBins);
         pleat::cuda::grow(extremes, 2);
-        if (bins.cutoff > 0) pleat::cuda::grow(near, initial_near);
+        if (bins.cutoff > 0 && !bins.counts_neighbours) pleat::cuda::grow(near, initial_near);
         gpu.clear(histogram, kMaxBins);
         const unsigned none[2] = {std::bit_cast<unsigned>(INFINITY), 0};
         extremes.upload(none);

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/cuda/grow.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/rmsd/cuda/count_values.cuh"
 #include "pleat/rmsd/cuda/tiled_frames.cuh"
 #include "pleat/rmsd/kernel/kernel.h"
@@ -26,13 +30,13 @@ constexpr Index kMaxValues = Index{1} << 26;
 /// Initial capacity of the list of pairs below the cutoff.
 constexpr Index kInitialNear = Index{1} << 20;
 
-/// The power of two by which RMSDs of `count` frames, up to `bound` angstrom, are multiplied before
-/// they are rounded and added, so that none is above 2^31 and their sum not above 2^62.
+/// The power of two by which `count` RMSDs, up to `bound` angstrom, are multiplied before they are
+/// rounded and added, so that none is above 2^31 and their sum not above 2^62.
 inline double sum_scale(Index count, double bound) {
     bound = std::max(bound, 1e-30);
-    const auto pairs = static_cast<double>(std::max<Index>(pairs_before(count, count), 1));
+    const auto values = static_cast<double>(std::max<Index>(count, 1));
     return std::exp2(
-        std::floor(std::min(30.0 - std::log2(bound), 61.0 - std::log2(bound * pairs))));
+        std::floor(std::min(30.0 - std::log2(bound), 61.0 - std::log2(bound * values))));
 }
 
 template <class Gpu>
@@ -80,21 +84,75 @@ public:
         }
         counts_.add_statistics(counts, bins, static_cast<double>(sum_) / sum_scale_);
         counts_.add_near(counts, bins, wanted);
+        if (!bins.counts_neighbours) return;
+        counts.neighbours.resize(packed().frames());
+        neighbours_.download(counts.neighbours.data(), 0, packed().frames());
+    }
+
+    bool sum_among(std::span<const Index> items, const Context& context, std::vector<double>& sums,
+                   std::vector<float>& maxima) override {
+        TiledFrames<Gpu>& work = packed();
+        const auto count = std::ssize(items);
+        if (members_.size() < count) {
+            members_ = {};
+            if (member_memory(count, work.task().chunks) > gpu_.free_bytes() - kReserve)
+                return false;
+            members_ = {count, work.task().chunks, TileFormat::floats};
+        }
+        const std::vector<std::uint32_t> ids(items.begin(), items.end());
+        members_.ids.upload(ids.data(), 0, count);
+        work.template gather<TileFormat::floats>(members_.slots(), count);
+        grow(member_sums_, count);
+        grow(member_maxima_, count);
+        gpu_.clear(member_sums_, count);
+        gpu_.clear(member_maxima_, count);
+        const double scale = sum_scale(work.frames(), work.largest_rmsd());
+        const SumSink sink{edges({.width = 0.0}, kTolerance), static_cast<float>(scale),
+                           member_sums_.data(), member_maxima_.data()};
+        TileTask task = work.task();
+        task.ids = members_.ids.data();
+        for (Block some = rows_of(0, count, count, kLaunchPairs); some.count > 0;
+             some = rows_of(some.first + some.count, count, count, kLaunchPairs)) {
+            work.clear_doubts();
+            work.template run_lists<TileFormat::floats>(
+                task, {members_.frames(), some.first, some.first + some.count},
+                {members_.frames(), 0, count}, sink);
+            if (some.count < count) gpu_.wait();
+            throw_if_cancelled(context, "describe");
+        }
+        std::vector<unsigned long long> totals(count);
+        std::vector<unsigned> bits(count);
+        member_sums_.download(totals.data(), 0, count);
+        member_maxima_.download(bits.data(), 0, count);
+        for (Index n = 0; n < count; ++n) {
+            sums[n] = static_cast<double>(totals[n]) / scale;
+            maxima[n] = std::bit_cast<float>(bits[n]);
+        }
+        return true;
     }
 
 private:
     template <class T>
     using Array = typename Gpu::template Array<T>;
 
+    /// Bytes of the frames of sum_among() and their sums.
+    static std::int64_t member_memory(Index count, Index chunks) {
+        constexpr Index kChunk = 16 * chunk_words(TileFormat::floats) / kPanelFrames;
+        return (count + kPanelFrames) *
+               (chunks * kChunk + static_cast<Index>(sizeof(FrameTerms)) + 16);
+    }
+
     static Edges edges(const Bins& bins, float far) {
-        return {kTolerance, far, static_cast<float>(bins.cutoff), static_cast<float>(bins.width),
+        const float near = bins.counts_neighbours ? far : kTolerance;
+        return {near, far, static_cast<float>(bins.cutoff), static_cast<float>(bins.width),
                 bins.width > 0 ? static_cast<float>(1 / bins.width) : 0.0f};
     }
 
     TiledFrames<Gpu>& packed() {
         if (!work_) {
             work_.emplace(*frames_, TileFormat::floats, threads_, gpu_);
-            sum_scale_ = sum_scale(work_->frames(), work_->largest_rmsd());
+            const Index frames = work_->frames();
+            sum_scale_ = sum_scale(pairs_before(frames, frames), work_->largest_rmsd());
         }
         return *work_;
     }
@@ -104,10 +162,16 @@ private:
         counts_.clear(bins);
         grow(totals_, 2);
         gpu_.clear(totals_, 2);
+        const Index frames = packed().frames();
+        if (bins.counts_neighbours) {
+            grow(neighbours_, frames);
+            gpu_.clear(neighbours_, frames);
+        }
         packed().run(rows, CountSink{edges(bins, kCountedTolerance), bins.width,
                                      static_cast<float>(sum_scale_), counts_.histogram.data(),
                                      totals_.data(), counts_.extremes.data(), counts_.near.data(),
-                                     totals_.data() + 1, counts_.near.size()});
+                                     totals_.data() + 1, counts_.near.size(),
+                                     bins.counts_neighbours ? neighbours_.data() : nullptr});
         unsigned long long totals[2];
         totals_.download(totals, 0, 2);
         sum_ = totals[0];
@@ -124,6 +188,10 @@ private:
     std::optional<TiledFrames<Gpu>> work_;
     Array<float> values_;
     Array<unsigned long long> totals_;  ///< sum, pairs below the cutoff
+    Array<int> neighbours_;             ///< [frame]
+    SlotArrays<Gpu> members_;           ///< of sum_among()
+    Array<unsigned long long> member_sums_;
+    Array<unsigned> member_maxima_;
 };
 
 constexpr int kPairThreads = 128;

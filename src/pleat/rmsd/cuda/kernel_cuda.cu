@@ -41,14 +41,14 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& 
                                                        std::move(gpu));
 }
 
-DeviceClusters cluster_on_cuda(const FrameSource& frames, double cutoff, const Context& context,
-                               double* seconds) {
-    const BitShare share =
-        are_one_process(context) ? BitShare{context.rank(), context.ranks()} : BitShare{};
+DeviceClusters cluster_on_cuda(const FrameSource& frames, GromosProblem problem,
+                               const Context& context, double* seconds) {
+    const cuda::GpuShare share = are_one_process(context)
+                                     ? cuda::GpuShare{context.rank(), context.ranks()}
+                                     : cuda::GpuShare{};
     cuda::GpuGromos<TimedGpu> gromos(frames, resolve_threads(context),
                                      TimedGpu(context.device.index, seconds), share);
-    gromos.find_neighbours(cutoff, context);
-    return cuda::cluster_together(gromos, context);
+    return cuda::cluster_together(gromos, std::move(problem), context);
 }
 
 }  // namespace pleat::rmsd

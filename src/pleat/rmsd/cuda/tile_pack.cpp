@@ -1,4 +1,4 @@
-// Tile pack: turning, rounding, the terms of single frames, and rows of bits divided among GPUs.
+// Tile pack: turning, rounding, and the terms of single frames.
 #include "pleat/rmsd/cuda/tile_pack.h"
 
 #include <algorithm>
@@ -164,41 +164,12 @@ std::int64_t tile_memory(Index frames, Index atoms, TileFormat format) {
            24 * frames * atoms + 8 * doubts;
 }
 
-namespace {
-
-/// Number of pairs per band: small enough that all parts get nearly equal numbers.
-Index band_pairs(Index frames, int parts) {
-    constexpr Index kMaxPairs = Index{1} << 28, kBandsOfPart = 64;
-    return std::min(kMaxPairs, pairs_before(frames, frames) / (kBandsOfPart * parts));
-}
-
-}  // namespace
-
-std::vector<BitBand> divide_bit_rows(Index frames, int parts) {
-    const Index pairs = band_pairs(frames, parts);
-    std::vector<Index> squares(parts);
-    std::vector<BitBand> bands;
-    for (Index first = 0; first < frames;) {
-        const Index tiles = std::max<Index>(pairs / (frames - first) / kTileRows, 1);
-        const Block rows{first, std::min(tiles * kTileRows, frames - first)};
-        const auto fewest = std::ranges::min_element(squares);
-        *fewest += squares_of(rows, frames);
-        bands.push_back({rows, static_cast<int>(fewest - squares.begin())});
-        first += rows.count;
-    }
-    return bands;
-}
-
-std::int64_t bit_memory(Index frames, int parts) {
-    constexpr std::int64_t kSquareBytes = 4 * kBitSide, kFrameBytes = 20;
-    const Index side = bit_side(frames), all = squares_of({0, frames}, frames);
-    // The part with the fewest squares has at most the mean, and gets another band. A band never
-    // has more rows than later frames.
-    constexpr Index kRounding = 1024;
-    const Index band =
-        band_pairs(frames, parts) / (kBitSide * kBitSide) + kTileRows / kBitSide * side + kRounding;
-    const Index max = parts == 1 ? all : std::min(all, all / parts + band);
-    return max * kSquareBytes + kFrameBytes * side * kBitSide;
+std::int64_t gromos_memory(Index frames, Index atoms) {
+    constexpr Index kFormatWords = 16 * chunk_words(TileFormat::half) / kPanelFrames;
+    constexpr Index kFrameBytes = 7 * 4;  // counts, clusters, lists
+    const Index packed = rounded_up(atoms, kChunkAtoms) * kFormatWords +
+                         static_cast<Index>(sizeof(FrameTerms) + sizeof(std::uint32_t));
+    return (frames + frames / 2 + 4 * kPanelFrames) * packed + kFrameBytes * frames;
 }
 
 }  // namespace pleat::rmsd

@@ -1,5 +1,5 @@
-// Tile pack: an ensemble as deviations from its common structure, laid out for the GPU's tiles, the
-// solver of a pair, and the bits that mark neighbours.
+// Tile pack: an ensemble as deviations from its common structure, laid out for the GPU's tiles, and
+// the solver of a pair.
 #pragma once
 
 #include <cmath>
@@ -199,51 +199,8 @@ std::int64_t tile_memory(Index frames, Index atoms, TileFormat format);
 /// to float32.
 float product_error(TileFormat format, Index atoms);
 
-inline constexpr int kBitSide = 32;
-
-/// Neighbour bits in squares (I, J), J >= I, of 32 x 32 pairs: one word per row of the square,
-/// whose bit c is the pair with column 32 J + c, for pairs i < j only. The squares of a row I are
-/// consecutive; rows may be on several GPUs. A frame's words are thus 128 bytes apart; the words of
-/// 32 frames in one square share a 128-byte line.
-struct BitTiles {
-    unsigned* const* rows;  ///< [I]: square (I, I); null if the row lies elsewhere
-    Index side;             ///< squares along an edge
-
-    PLEAT_HOST_DEVICE bool has(Index row) const { return rows[row] != nullptr; }
-    /// The 32 words of a square.
-    PLEAT_HOST_DEVICE unsigned* square(Index row, Index column) const {
-        return rows[row] + (column - row) * kBitSide;
-    }
-    /// The word with the bits of frame i and the 32 frames of square `column`, which is at least i
-    /// / 32.
-    PLEAT_HOST_DEVICE unsigned& word(Index i, Index column) const {
-        return square(i / kBitSide, column)[i % kBitSide];
-    }
-};
-
-/// The share of one of several GPUs that divide the rows of bits.
-struct BitShare {
-    int part = 0, parts = 1;
-};
-
-/// Rows of bits, in whole tiles, that one part computes and stores.
-struct BitBand {
-    Block rows;  ///< frames
-    int part = 0;
-};
-/// Divides all rows into bands of about equally many pairs, and gives each to the part that has the
-/// fewest squares so far.
-std::vector<BitBand> divide_bit_rows(Index frames, int parts);
-
-constexpr Index bit_side(Index frames) { return (frames + kBitSide - 1) / kBitSide; }
-/// Number of squares in these rows, which must begin at a square.
-constexpr Index squares_of(Block rows, Index frames) {
-    const Index side = bit_side(frames), first = rows.first / kBitSide,
-                end = bit_side(rows.first + rows.count);
-    return (end - first) * side - (end * (end - 1) - first * (first - 1)) / 2;
-}
-/// Maximum bytes of the bits that divide_bit_rows() gives to one part, and of other arrays per
-/// frame for clustering.
-std::int64_t bit_memory(Index frames, int parts = 1);
+/// GPU bytes that GROMOS clustering takes besides: the frames of a cluster and its neighbourhood,
+/// at most half of all frames once more, and numbers per frame.
+std::int64_t gromos_memory(Index frames, Index atoms);
 
 }  // namespace pleat::rmsd

@@ -36,6 +36,11 @@ struct TileTask {
     Block rows;
     Index first_panel, row_tiles;  ///< of the rows
     Doubts doubts;
+    const std::uint32_t* ids = nullptr;  ///< frames that doubtful pairs number; null: all frames
+
+    __device__ __forceinline__ const double* frame(Index n) const {
+        return xyz + (ids == nullptr ? n : ids[n]) * 3 * atoms;
+    }
 };
 
 using pleat::cuda::copy_async;
@@ -46,6 +51,19 @@ using pleat::cuda::wait_for_copies;
 /// Number of chunks in shared memory: one is multiplied while others are copied.
 constexpr int kStages = 3;
 constexpr int kPanelsOfTile = kRowPanels + 1;
+
+/// Where the panels of a tile lie: two of rows and one of columns.
+struct TilePanels {
+    const Words* operands[kPanelsOfTile];
+    const FrameTerms* terms[kPanelsOfTile];
+};
+
+/// One of three pointers, without an array in local memory.
+template <class T>
+__device__ __forceinline__ const T* panel_of(const T* const (&panels)[kPanelsOfTile], int panel) {
+    return panel == 0 ? panels[0] : panel == 1 ? panels[1] : panels[2];
+}
+
 constexpr Index kSegmentChunks = kSegmentAtoms / kChunkAtoms;
 
 /// A thread's sums: [3 row axis + column axis][pair]; pairs in the order of position_of().
@@ -135,15 +153,11 @@ __device__ __forceinline__ void multiply_chunk(const Words* chunk, Sums& sums) {
 
 /// Starts copying a chunk of the tile's panels.
 template <TileFormat kFormat>
-__device__ __forceinline__ void load_chunk(const TileTask& task,
-                                           const Index (&panels)[kPanelsOfTile], Index chunk,
-                                           Words* to) {
+__device__ __forceinline__ void load_chunk(const TilePanels& panels, Index chunk, Words* to) {
     constexpr int kWords = chunk_words(kFormat);
-    for (int word = threadIdx.x; word < kPanelsOfTile * kWords; word += kTileThreads) {
-        const int panel = word / kWords;
-        const Index of = panel == 0 ? panels[0] : panel == 1 ? panels[1] : panels[2];
-        copy_async(to + word, task.operands + (of * task.chunks + chunk) * kWords + word % kWords);
-    }
+    for (int word = threadIdx.x; word < kPanelsOfTile * kWords; word += kTileThreads)
+        copy_async(to + word,
+                   panel_of(panels.operands, word / kWords) + chunk * kWords + word % kWords);
 }
 
 /// Stores the sums of a segment, or with kTakeBack adds the stored sums to the current ones.
@@ -165,9 +179,8 @@ __device__ __forceinline__ void put_aside(Sums& sums, float* aside) {
 }
 
 template <TileFormat kFormat>
-__device__ __forceinline__ void multiply_tile(const TileTask& task,
-                                              const Index (&panels)[kPanelsOfTile], Words* memory,
-                                              Sums& sums) {
+__device__ __forceinline__ void multiply_tile(const TileTask& task, const TilePanels& panels,
+                                              Words* memory, Sums& sums) {
     constexpr Index kStage = stage_words(kFormat);
     auto* const aside = reinterpret_cast<float*>(memory + kStages * kStage);
     const bool is_long = task.chunks > kSegmentChunks;
@@ -179,15 +192,14 @@ __device__ __forceinline__ void multiply_tile(const TileTask& task,
         for (int n = threadIdx.x; n < 9 * kPairsOfThread * kTileThreads; n += kTileThreads)
             aside[n] = 0.0f;
     for (Index chunk = 0; chunk < kStages - 1; ++chunk) {
-        if (chunk < task.chunks) load_chunk<kFormat>(task, panels, chunk, memory + chunk * kStage);
+        if (chunk < task.chunks) load_chunk<kFormat>(panels, chunk, memory + chunk * kStage);
         end_copies();
     }
     for (Index chunk = 0; chunk < task.chunks; ++chunk) {
         wait_for_copies<kStages - 2>();
         __syncthreads();  // chunk is there for all, and none reads the stage that is loaded next
         const Index next = chunk + kStages - 1;
-        if (next < task.chunks)
-            load_chunk<kFormat>(task, panels, next, memory + next % kStages * kStage);
+        if (next < task.chunks) load_chunk<kFormat>(panels, next, memory + next % kStages * kStage);
         end_copies();
         const Words* const at = memory + chunk % kStages * kStage;
         if constexpr (kFormat == TileFormat::floats) {

@@ -1,4 +1,4 @@
-// Tile sinks: what the pairs of a band become on the GPU: values, counts, or neighbour bits.
+// Tile sinks: what the pairs of tiles become on the GPU: values, counts, or sums.
 #pragma once
 
 #include "pleat/core/pairs/pair_source.h"
@@ -7,14 +7,53 @@
 
 namespace pleat::rmsd::cuda {
 
-/// The position of a tile: its first row and column, and its band's rows.
+/// The position of a tile: its first row and column, its band's rows, and the number of frames.
 struct TilePosition {
     Index row, column;
     Block rows;
+    Index frames;
+
+    /// Whether a pair of the tile is one of a row of the band with a later frame.
+    __device__ __forceinline__ bool has(int of_row, int of_column) const {
+        const Index i = row + of_row, j = column + of_column;
+        return i >= rows.first && i < rows.first + rows.count && j > i && j < frames;
+    }
+    __device__ __forceinline__ DoubtfulPair pair(int of_row, int of_column) const {
+        return {static_cast<std::uint32_t>(row + of_row),
+                static_cast<std::uint32_t>(column + of_column)};
+    }
 };
 
-// A sink receives the values of pairs. Its type Local is the state of one thread. `memory` is
-// shared by the CTA.
+/// The position of a tile of two lists of frames: its first row and column, the lengths of both
+/// lists, and their frames. In a triangle both lists are the same, and a pair is one of a row with
+/// a later column, numbered by positions in the list.
+struct ListPosition {
+    Index row, column, rows, columns;
+    const std::uint32_t *row_ids, *column_ids;
+    bool is_triangle;
+
+    __device__ __forceinline__ bool has(int of_row, int of_column) const {
+        const Index i = row + of_row, j = column + of_column;
+        return i < rows && j < columns && (!is_triangle || j > i);
+    }
+    __device__ __forceinline__ std::uint32_t row_id(int of_row) const {
+        return row_ids[row + of_row];
+    }
+    __device__ __forceinline__ std::uint32_t column_id(int of_column) const {
+        return column_ids[column + of_column];
+    }
+    /// In ascending order, so that float64 gives the same value wherever a pair is computed.
+    __device__ __forceinline__ DoubtfulPair pair(int of_row, int of_column) const {
+        if (is_triangle)
+            return {static_cast<std::uint32_t>(row + of_row),
+                    static_cast<std::uint32_t>(column + of_column)};
+        const std::uint32_t i = row_id(of_row), j = column_id(of_column);
+        return i < j ? DoubtfulPair{i, j} : DoubtfulPair{j, i};
+    }
+};
+
+// A sink receives the values of pairs. Its type Local is the state of one thread; kIsCoarse:
+// whether values need only be on the correct side of a cutoff. `memory` is shared by the CTA.
 //     open(memory): called at the start by all threads, before a barrier
 //     put(local, memory, position, row, column, solved): adds a pair of the tile; returns false,
 //         and adds nothing, if its value is not certain
@@ -38,9 +77,55 @@ struct Edges {
     }
 };
 
+enum class Side { below, above, unknown };
+
+/// A cutoff that decides pairs whose values may be inexact.
+struct CoarseCutoff {
+    float value, square;  ///< angstrom
+
+    __device__ __forceinline__ Side side_of(const Solved& solved) const {
+        const float error = solved.error + 5e-7f * square;
+        if (solved.square + error < square) return Side::below;
+        return solved.square - error > square ? Side::above : Side::unknown;
+    }
+};
+
+inline CoarseCutoff cutoff_at(double value) {
+    const auto rounded = static_cast<float>(value);
+    return {rounded, rounded * rounded};
+}
+
+/// One bit per pair of a tile, in shared memory.
+struct TileMarks {
+    Words* memory;
+
+    __device__ __forceinline__ unsigned* words() const {
+        return reinterpret_cast<unsigned*>(memory);
+    }
+    __device__ __forceinline__ void clear() const {
+        if (threadIdx.x < kTileRows) words()[threadIdx.x] = 0;
+    }
+    __device__ __forceinline__ void mark(int row, int column) const {
+        atomicOr(words() + row, 1u << column);
+    }
+    __device__ __forceinline__ int of_column(int column) const {
+        int count = 0;
+        for (int row = 0; row < kTileRows; ++row) count += words()[row] >> column & 1;
+        return count;
+    }
+    /// Adds the number of marks of each row and column.
+    __device__ __forceinline__ void add(int* rows, int* columns) const {
+        const int thread = threadIdx.x, column = thread - kTileRows;
+        if (column >= kPanelFrames) return;
+        const int count = column < 0 ? __popc(words()[thread]) : of_column(column);
+        if (count != 0) atomicAdd(column < 0 ? rows + thread : columns + column, count);
+    }
+};
+
 /// Condensed values of a band.
 struct ValueSink {
     struct Local {};
+    static constexpr bool kIsCoarse = false;
 
     float* rmsd;
     Index frames, first;  ///< pairs before the band
@@ -67,9 +152,10 @@ struct ValueSink {
 /// Bins that a CTA counts in shared memory; others are counted in global memory.
 constexpr int kSharedBins = 1024;
 
-/// Histogram, extremes, sum, and the pairs below the cutoff. Sums are of integers, so that their
-/// order does not matter.
+/// Histogram, extremes, sum, and the pairs below the cutoff: a list, or each frame's number of
+/// them. Sums are of integers, so that their order does not matter.
 struct CountSink {
+    static constexpr bool kIsCoarse = false;
     struct Local {
         unsigned long long sum = 0;
         unsigned min = 0x7f800000u, max = 0;  // bits of floats, which are not negative
@@ -84,10 +170,12 @@ struct CountSink {
     NearPair* near;
     unsigned long long* near_count;
     Index near_capacity;
+    int* neighbours;  ///< [frame]; null: pairs are listed
 
     __device__ __forceinline__ void open(Words* memory) const {
         auto* const bins = reinterpret_cast<unsigned*>(memory);
         for (int n = threadIdx.x; n < kSharedBins; n += kTileThreads) bins[n] = 0;
+        if (neighbours != nullptr) marks(memory).clear();
     }
     __device__ __forceinline__ bool put(Local& local, Words* memory, const TilePosition& position,
                                         int row, int column, const Solved& solved) const {
@@ -104,7 +192,9 @@ struct CountSink {
         add(local, memory, position, row, column, value, bin_of(value));
     }
     __device__ __forceinline__ void close(const Local& local, Words* memory,
-                                          const TilePosition&) const {
+                                          const TilePosition& position) const {
+        if (neighbours != nullptr)
+            marks(memory).add(neighbours + position.row, neighbours + position.column);
         const auto* const bins = reinterpret_cast<const unsigned*>(memory);
         for (int n = threadIdx.x; n < kSharedBins; n += kTileThreads)
             if (bins[n] != 0) atomicAdd(histogram + n, static_cast<unsigned long long>(bins[n]));
@@ -120,10 +210,19 @@ struct CountSink {
         atomicAdd(histogram + bin_of(value), 1ULL);
         atomicAdd(sum, static_cast<unsigned long long>(rounded(value)));
         extend(__float_as_uint(value), __float_as_uint(value));
-        list(i, j, value);
+        if (!is_near(value)) return;
+        if (neighbours == nullptr) return list(i, j, value);
+        atomicAdd(neighbours + i, 1);
+        atomicAdd(neighbours + j, 1);
     }
 
 private:
+    __device__ __forceinline__ static TileMarks marks(Words* memory) {
+        return {memory + kSharedBins / 4};
+    }
+    __device__ __forceinline__ bool is_near(float value) const {
+        return edges.cutoff > 0 && value < edges.cutoff;
+    }
     __device__ __forceinline__ void add(Local& local, Words* memory, const TilePosition& position,
                                         int row, int column, float value, int at) const {
         if (at < kSharedBins)
@@ -134,7 +233,11 @@ private:
         local.min = bits < local.min ? bits : local.min;
         local.max = bits > local.max ? bits : local.max;
         local.sum += rounded(value);
-        list(position.row + row, position.column + column, value);
+        if (!is_near(value)) return;
+        if (neighbours != nullptr)
+            marks(memory).mark(row, column);
+        else
+            list(position.row + row, position.column + column, value);
     }
     __device__ __forceinline__ int bin_of(float value) const {
         const double quotient = value / bin;
@@ -148,68 +251,96 @@ private:
         if (max_bits > extremes[1]) atomicMax(extremes + 1, max_bits);
     }
     __device__ __forceinline__ void list(Index i, Index j, float value) const {
-        if (!(edges.cutoff > 0 && value < edges.cutoff)) return;
         const unsigned long long at = atomicAdd(near_count, 1ULL);
         if (at < static_cast<unsigned long long>(near_capacity))
             near[at] = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), value};
     }
 };
 
-/// Sets neighbour bits and counts each frame's neighbours. Values may be inexact, since only their
-/// side of the cutoff matters.
-struct BitSink {
+/// Counts each frame's neighbours. Values may be inexact, since only their side of the cutoff
+/// matters.
+struct NeighbourSink {
     struct Local {};
+    static constexpr bool kIsCoarse = true;
 
-    BitTiles tiles;
-    int* counts;   ///< [frame]
-    float cutoff;  ///< angstrom
-    float square;  ///< of the cutoff
+    int* counts;  ///< [frame]
+    CoarseCutoff cutoff;
 
-    __device__ __forceinline__ void open(Words* memory) const {
-        if (threadIdx.x < kTileRows) reinterpret_cast<unsigned*>(memory)[threadIdx.x] = 0;
+    __device__ __forceinline__ void open(Words* memory) const { TileMarks{memory}.clear(); }
+    template <class Position>
+    __device__ __forceinline__ bool put(Local&, Words* memory, const Position&, int row, int column,
+                                        const Solved& solved) const {
+        const Side side = cutoff.side_of(solved);
+        if (side == Side::below) TileMarks{memory}.mark(row, column);
+        return side != Side::unknown;
     }
-    __device__ __forceinline__ bool put(Local&, Words* memory, const TilePosition&, int row,
-                                        int column, const Solved& solved) const {
-        const float error = solved.error + 5e-7f * square;
-        if (solved.square + error < square) {
-            mark(memory, row, column);
-            return true;
-        }
-        return solved.square - error > square;
-    }
-    __device__ __forceinline__ void put_exact(Local&, Words* memory, const TilePosition&, int row,
+    template <class Position>
+    __device__ __forceinline__ void put_exact(Local&, Words* memory, const Position&, int row,
                                               int column, float value) const {
-        if (value < cutoff) mark(memory, row, column);
+        if (value < cutoff.value) TileMarks{memory}.mark(row, column);
     }
     __device__ __forceinline__ void close(const Local&, Words* memory,
                                           const TilePosition& position) const {
-        const auto* const words = reinterpret_cast<const unsigned*>(memory);
-        const int thread = threadIdx.x;
-        if (thread < kTileRows) {
-            const Index i = position.row + thread;
-            if (i < position.rows.first || i >= position.rows.first + position.rows.count ||
-                position.column / kBitSide < i / kBitSide)
-                return;
-            tiles.word(i, position.column / kBitSide) = words[thread];
-            if (words[thread] != 0) atomicAdd(counts + i, __popc(words[thread]));
-        } else if (thread < kTileRows + kPanelFrames) {
-            const int column = thread - kTileRows;
-            int count = 0;
-            for (int row = 0; row < kTileRows; ++row) count += words[row] >> column & 1;
-            if (count != 0) atomicAdd(counts + position.column + column, count);
-        }
+        TileMarks{memory}.add(counts + position.row, counts + position.column);
     }
-    /// Runs after the kernel that wrote the words of neighbour bits.
     __device__ __forceinline__ void put_recomputed(Index i, Index j, float value) const {
-        if (!(value < cutoff)) return;
-        atomicOr(&tiles.word(i, j / kBitSide), 1u << j % kBitSide);
+        if (!(value < cutoff.value)) return;
         atomicAdd(counts + i, 1);
         atomicAdd(counts + j, 1);
     }
+};
+
+/// Sum and maximum of each frame's values with the others of a list, in which doubtful pairs are
+/// numbered. Sums are of integers, so that their order does not matter.
+struct SumSink {
+    struct Local {};
+    static constexpr bool kIsCoarse = false, kIsTriangle = true;
+
+    Edges edges;
+    float scale;  ///< a power of two by which values are multiplied before they are rounded
+    unsigned long long* sums;
+    unsigned* maxima;  ///< bits of floats, which are not negative
+
+    __device__ __forceinline__ void open(Words* memory) const {
+        for (int n = threadIdx.x; n < 2 * kSides; n += kTileThreads) sums_of(memory)[n] = 0;
+    }
+    __device__ __forceinline__ bool put(Local& local, Words* memory, const ListPosition& position,
+                                        int row, int column, const Solved& solved) const {
+        const float value = sqrtf(solved.square);
+        if (!edges.is_certain(value, solved.error)) return false;
+        put_exact(local, memory, position, row, column, value);
+        return true;
+    }
+    __device__ __forceinline__ void put_exact(Local&, Words* memory, const ListPosition&, int row,
+                                              int column, float value) const {
+        add(sums_of(memory), maxima_of(memory), row, value);
+        add(sums_of(memory), maxima_of(memory), kTileRows + column, value);
+    }
+    __device__ __forceinline__ void close(const Local&, Words* memory,
+                                          const ListPosition& position) const {
+        const int side = threadIdx.x;
+        if (side >= kSides || maxima_of(memory)[side] == 0) return;
+        const Index n = side < kTileRows ? position.row + side : position.column + side - kTileRows;
+        atomicAdd(sums + n, sums_of(memory)[side]);
+        atomicMax(maxima + n, maxima_of(memory)[side]);
+    }
+    __device__ __forceinline__ void put_recomputed(Index i, Index j, float value) const {
+        add(sums, maxima, i, value);
+        add(sums, maxima, j, value);
+    }
 
 private:
-    __device__ __forceinline__ void mark(Words* memory, int row, int column) const {
-        atomicOr(reinterpret_cast<unsigned*>(memory) + row, 1u << column);
+    static constexpr int kSides = kTileRows + kPanelFrames;
+    __device__ __forceinline__ static unsigned long long* sums_of(Words* memory) {
+        return reinterpret_cast<unsigned long long*>(memory);
+    }
+    __device__ __forceinline__ static unsigned* maxima_of(Words* memory) {
+        return reinterpret_cast<unsigned*>(sums_of(memory) + kSides);
+    }
+    __device__ __forceinline__ void add(unsigned long long* to, unsigned* bounds, Index n,
+                                        float value) const {
+        atomicAdd(to + n, static_cast<unsigned long long>(__float2uint_rn(value * scale)));
+        atomicMax(bounds + n, __float_as_uint(value));
     }
 };
 

@@ -10,6 +10,7 @@
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/pairs/pair_order.h"
+#include "pleat/rmsd/cuda/frame_lists.cuh"
 #include "pleat/rmsd/cuda/tile_pack.h"
 #include "pleat/rmsd/cuda/tile_product.cuh"
 #include "pleat/rmsd/cuda/tile_sinks.cuh"
@@ -31,49 +32,38 @@ __device__ __forceinline__ Words* shared_words() {
 /// One pair in float64 by a single thread, used if the list of doubtful pairs is full.
 __device__ __attribute__((noinline)) inline float exact_rmsd(const TileTask& task, Index i,
                                                              Index j) {
-    const double* const p = task.xyz + i * 3 * task.atoms;
-    const double* const q = task.xyz + j * 3 * task.atoms;
-    return static_cast<float>(sqrt(superposed_residual(p, q, task.atoms) / task.weight));
+    const double sum = superposed_residual(task.frame(i), task.frame(j), task.atoms);
+    return static_cast<float>(sqrt(sum / task.weight));
 }
 
 /// Lists a doubtful pair; returns false if the list is full.
-__device__ __forceinline__ bool note(const Doubts& doubts, Index i, Index j) {
+__device__ __forceinline__ bool note(const Doubts& doubts, const DoubtfulPair& pair) {
     const unsigned at = atomicAdd(doubts.count, 1u);
     if (at >= doubts.capacity) return false;
-    doubts.pairs[at] = {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)};
+    doubts.pairs[at] = pair;
     return true;
 }
 
-__device__ __forceinline__ void load_terms(const TileTask& task,
-                                           const Index (&panels)[kPanelsOfTile], Words* memory) {
+__device__ __forceinline__ void load_terms(const TilePanels& panels, Words* memory) {
     auto* const to = reinterpret_cast<std::uint64_t*>(memory);
     constexpr int kNumbers = kPanelFrames * static_cast<int>(sizeof(FrameTerms) / 8);
     for (int n = threadIdx.x; n < kPanelsOfTile * kNumbers; n += kTileThreads) {
-        const int panel = n / kNumbers;
-        const Index of = panel == 0 ? panels[0] : panel == 1 ? panels[1] : panels[2];
-        to[n] =
-            reinterpret_cast<const std::uint64_t*>(task.terms + of * kPanelFrames)[n % kNumbers];
+        const auto* const from = panel_of(panels.terms, n / kNumbers);
+        to[n] = reinterpret_cast<const std::uint64_t*>(from)[n % kNumbers];
     }
 }
 
-/// One CTA per tile; consecutive tiles have the same columns, so that CTAs that run together share
-/// frames.
-template <TileFormat kFormat, class Sink>
-__global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task, Sink sink) {
+/// A CTA passes the pairs of a tile to the sink.
+template <TileFormat kFormat, class Sink, class Position>
+__device__ __forceinline__ void superpose_tile(const TileTask& task, const TilePanels& panels,
+                                               const Position& position, const Sink& sink) {
     Words* const memory = shared_words();
-    const Index row_panel = task.first_panel + blockIdx.x % task.row_tiles * kRowPanels;
-    const Index column_panel = task.first_panel + blockIdx.x / task.row_tiles;
-    if (column_panel < row_panel) return;  // no later frame in it
-    // Skips row panels after the last one of the band.
-    const Index panels[kPanelsOfTile] = {
-        row_panel, row_panel + 1 < task.panels ? row_panel + 1 : row_panel, column_panel};
     Sums sums;
     multiply_tile<kFormat>(task, panels, memory, sums);
 
-    const TilePosition position{row_panel * kPanelFrames, column_panel * kPanelFrames, task.rows};
     const auto* const terms = reinterpret_cast<const FrameTerms*>(memory);
     Words* const of_sink = memory + kTermsWords;
-    load_terms(task, panels, memory);
+    load_terms(panels, memory);
     sink.open(of_sink);
     __syncthreads();
     typename Sink::Local local;
@@ -81,10 +71,7 @@ __global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task
 #pragma unroll
     for (int pair = 0; pair < kPairsOfThread; ++pair) {
         const auto [row, column] = position_of<kFormat>(threadIdx.x, pair);
-        const Index i = position.row + row, j = position.column + column;
-        if (i < task.rows.first || i >= task.rows.first + task.rows.count || j <= i ||
-            j >= task.frames)
-            continue;
+        if (!position.has(row, column)) continue;
         float a[9];
 #pragma unroll
         for (int entry = 0; entry < 9; ++entry) a[entry] = sums[entry][pair];
@@ -94,12 +81,64 @@ __global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task
     for (int pair = 0; left >> pair != 0; ++pair) {
         if ((left >> pair & 1) == 0) continue;
         const auto [row, column] = position_of<kFormat>(threadIdx.x, pair);
-        const Index i = position.row + row, j = position.column + column;
-        if (!note(task.doubts, i, j))
-            sink.put_exact(local, of_sink, position, row, column, exact_rmsd(task, i, j));
+        const DoubtfulPair of = position.pair(row, column);
+        if (!note(task.doubts, of))
+            sink.put_exact(local, of_sink, position, row, column, exact_rmsd(task, of.i, of.j));
     }
     __syncthreads();
     sink.close(local, of_sink, position);
+}
+
+/// One CTA per tile; consecutive tiles have the same columns, so that CTAs that run together share
+/// frames.
+template <TileFormat kFormat, class Sink>
+__global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task, Sink sink) {
+    const Index row_panel = task.first_panel + blockIdx.x % task.row_tiles * kRowPanels;
+    const Index column_panel = task.first_panel + blockIdx.x / task.row_tiles;
+    if (column_panel < row_panel) return;  // no later frame in it
+    const auto operands = [&](Index panel) {
+        return task.operands + panel * task.chunks * chunk_words(kFormat);
+    };
+    const auto terms = [&](Index panel) { return task.terms + panel * kPanelFrames; };
+    // Skips row panels after the last one of the band.
+    const Index second = row_panel + 1 < task.panels ? row_panel + 1 : row_panel;
+    superpose_tile<kFormat>(
+        task,
+        {{operands(row_panel), operands(second), operands(column_panel)},
+         {terms(row_panel), terms(second), terms(column_panel)}},
+        TilePosition{row_panel * kPanelFrames, column_panel * kPanelFrames, task.rows, task.frames},
+        sink);
+}
+
+/// Like superpose_tiles() for two lists of frames, whose lengths may only be known on the GPU.
+template <TileFormat kFormat, class Sink>
+__global__ void __launch_bounds__(kTileThreads, 2)
+    superpose_lists(TileTask task, FrameList rows, FrameList columns, Sink sink) {
+    rows.find_frames(task.chunks * chunk_words(kFormat));
+    columns.find_frames(task.chunks * chunk_words(kFormat));
+    const Index row_tiles = (rows.end - rows.first + kTileRows - 1) / kTileRows;
+    const Index tiles = row_tiles * ((columns.end + kPanelFrames - 1) / kPanelFrames);
+    for (Index tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const ListPosition position{rows.first + tile % row_tiles * kTileRows,
+                                    tile / row_tiles * kPanelFrames,
+                                    rows.end,
+                                    columns.end,
+                                    rows.frames.ids,
+                                    columns.frames.ids,
+                                    Sink::kIsTriangle};
+        if (Sink::kIsTriangle && position.column + kPanelFrames - 1 <= position.row) continue;
+        const Index words = task.chunks * chunk_words(kFormat), row = position.row / kPanelFrames;
+        const Index second = position.row + kPanelFrames < rows.end ? row + 1 : row;
+        const Index column = position.column / kPanelFrames;
+        superpose_tile<kFormat>(
+            task,
+            {{rows.frames.operands + row * words, rows.frames.operands + second * words,
+              columns.frames.operands + column * words},
+             {rows.frames.terms + row * kPanelFrames, rows.frames.terms + second * kPanelFrames,
+              columns.frames.terms + position.column}},
+            position, sink);
+        __syncthreads();  // the sink's memory is free
+    }
 }
 
 /// Number of warps per CTA that recompute doubtful pairs.
@@ -148,13 +187,10 @@ __global__ void __launch_bounds__(32 * kRecomputeWarps)
          first += warps * 32) {
         const int together = count - first < 32 ? static_cast<int>(count - first) : 32;
         double own[9] = {}, rotation[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, residual = 0.0;
-        const auto frame = [&](std::uint32_t index) {
-            return task.xyz + static_cast<Index>(index) * 3 * task.atoms;
-        };
         for (int n = 0; n < together; ++n) {
             const DoubtfulPair pair = task.doubts.pairs[first + n];
             double sums[9];
-            warp_covariance(frame(pair.i), frame(pair.j), task.atoms, sums);
+            warp_covariance(task.frame(pair.i), task.frame(pair.j), task.atoms, sums);
             for (int entry = 0; entry < 9; ++entry)
                 if (lane == n) own[entry] = sums[entry];
         }
@@ -163,7 +199,7 @@ __global__ void __launch_bounds__(32 * kRecomputeWarps)
             const DoubtfulPair pair = task.doubts.pairs[first + n];
             double m[9];
             for (int entry = 0; entry < 9; ++entry) m[entry] = __shfl_sync(~0u, rotation[entry], n);
-            const double sum = warp_residual(frame(pair.i), frame(pair.j), task.atoms, m);
+            const double sum = warp_residual(task.frame(pair.i), task.frame(pair.j), task.atoms, m);
             if (lane == n) residual = sum;
         }
         if (lane >= together) continue;
@@ -185,6 +221,9 @@ inline Block rows_of(Index first, Index end, Index frames, Index pairs) {
     const Index next = rows < kTileRows ? first + rows : (first + rows) / kTileRows * kTileRows;
     return {first, std::min(end, next) - first};
 }
+
+/// Counters of doubtful pairs, so that kernels that follow each other need not clear one between.
+constexpr Index kDoubtCounts = 2;
 
 /// Superposes all pairs of frames on a `Gpu`: CudaGpu, or a host emulation.
 template <class Gpu>
@@ -209,7 +248,7 @@ public:
         upload(frames, packer, threads);
         const Index doubts = std::min(max_doubts, std::max<Index>(pairs_before(count, count), 1));
         doubts_ = Array<DoubtfulPair>(doubts);
-        doubt_count_ = Array<unsigned>(1);
+        doubt_count_ = Array<unsigned>(kDoubtCounts);
         task_ = {operands_.data(),
                  terms_.data(),
                  xyz_.data(),
@@ -240,6 +279,29 @@ public:
              some = rows_of(some.first + some.count, end, frames(), kLaunchPairs))
             launch(some, sink);
     }
+
+    /// Passes pairs of frames of two lists to the sink; returns before that is done. `task`: task()
+    /// with an empty list of doubtful pairs.
+    template <TileFormat kFormat, class Sink>
+    void run_lists(const TileTask& task, const FrameList& rows, const FrameList& columns,
+                   const Sink& sink) {
+        constexpr Index kCtasOfProcessor = 2;
+        gpu_.launch("superpose listed frames", &superpose_lists<kFormat, Sink>,
+                    Sides{kCtasOfProcessor * gpu_.processors()}, Sides{kTileThreads},
+                    tile_bytes(kFormat, task_.chunks), task, rows, columns, sink);
+        recompute(task, sink);
+    }
+
+    /// Copies the frames of a list, which `to.ids` numbers, to its slots.
+    template <TileFormat kFormat>
+    void gather(const FrameSlots& to, Index count) {
+        if (count > 0)
+            gpu_.launch("gather frames", &gather_frames<kFormat>, Sides{8 * gpu_.processors()},
+                        Sides{kGatherThreads}, 0, task_, to, count);
+    }
+
+    const TileTask& task() const { return task_; }
+    void clear_doubts() { gpu_.clear(doubt_count_, kDoubtCounts); }
 
     /// Number of pairs that the last launch left for float64.
     Index doubtful() const {
@@ -284,14 +346,18 @@ private:
         const Index last_panel = (rows.first + rows.count - 1) / kPanelFrames;
         task_.row_tiles = (last_panel - task_.first_panel) / kRowPanels + 1;
         gpu_.clear(doubt_count_, 1);
-        switch (format_) {
-            case TileFormat::floats: start<TileFormat::floats>(sink); break;
-            case TileFormat::half: start_coarse(sink); break;
-        }
+        constexpr TileFormat kFormat = Sink::kIsCoarse ? TileFormat::half : TileFormat::floats;
+        if (format_ != kFormat) throw std::logic_error("expected frames packed for the sink");
+        start<kFormat>(sink);
+        recompute(task_, sink);
+    }
+
+    template <class Sink>
+    void recompute(const TileTask& task, const Sink& sink) {
         constexpr Index kCtasOfProcessor = 4;
         gpu_.launch("recompute doubtful pairs", &recompute_doubtful<Sink>,
                     Sides{kCtasOfProcessor * gpu_.processors()}, Sides{32, kRecomputeWarps}, 0,
-                    task_, sink);
+                    task, sink);
     }
 
     template <TileFormat kFormat, class Sink>
@@ -299,13 +365,6 @@ private:
         const Index grid = task_.row_tiles * (task_.panels - task_.first_panel);
         gpu_.launch("superpose frames", &superpose_tiles<kFormat, Sink>, Sides{grid},
                     Sides{kTileThreads}, tile_bytes(kFormat, task_.chunks), task_, sink);
-    }
-
-    /// Coarse values suffice to decide on which side of a cutoff a pair is.
-    void start_coarse(const BitSink& sink) { start<TileFormat::half>(sink); }
-    template <class Sink>
-    [[noreturn]] void start_coarse(const Sink&) {
-        throw std::logic_error("values need more than one float16 a coordinate");
     }
 
     Gpu gpu_;

@@ -122,8 +122,8 @@ bool copies_frames_to_gpu(FitPrecision precision, const Context& context) {
     return has_gpu(context) && precision == FitPrecision::mixed;
 }
 
-std::int64_t clustering_memory(Index frames, Index atoms, int gpus) {
-    return tile_memory(frames, atoms, TileFormat::half) + bit_memory(frames, gpus) +
+std::int64_t clustering_memory(Index frames, Index atoms) {
+    return tile_memory(frames, atoms, TileFormat::half) + gromos_memory(frames, atoms) +
            (std::int64_t{256} << 20);
 }
 

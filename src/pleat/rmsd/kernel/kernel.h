@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "pleat/core/context.h"
 #include "pleat/core/pairs/pair_source.h"
@@ -83,15 +85,22 @@ std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& c
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context,
                                          double* seconds = nullptr);
 
+struct GromosProblem {
+    double cutoff = 0.0;
+    std::vector<std::int32_t> neighbours = {};  ///< [frame]: their number; empty: not yet counted
+    std::string hash = {};                      ///< of the frames, for checkpoints
+};
+
 /// GROMOS clusters (cluster/methods/methods.h) found on the GPU `context.device.index`. Two frames
-/// are neighbours if their RMSD, computed in float64 and rounded to float32, is below `cutoff`.
+/// are neighbours if their RMSD, computed in float64 and rounded to float32, is below the cutoff.
 /// Frames without neighbours come last, by their index. Lanes of one process (core/ranks/lanes.h)
 /// with a GPU each share the work, in a collective call; their GPUs must be able to read each
-/// other's memory (core/cuda/cuda_device.h). Ranks that are processes work each on its own. Throws
-/// DeviceError if the neighbours do not fit into the GPUs' memory, Cancelled.
-DeviceClusters cluster_on_cuda(const FrameSource& frames, double cutoff, const Context& context,
-                               double* seconds = nullptr);
-/// Memory in bytes per GPU, of `gpus` GPUs: one bit per pair, shared among them, and the ensemble.
-std::int64_t clustering_memory(Index frames, Index atoms, int gpus = 1);
+/// other's memory (core/cuda/cuda_device.h). Ranks that are processes work each on its own. Once
+/// neighbours are counted, resumes from `context.checkpoint`. Throws DeviceError if GPU memory is
+/// too small, InputError for another problem's checkpoint, Cancelled.
+DeviceClusters cluster_on_cuda(const FrameSource& frames, GromosProblem problem,
+                               const Context& context, double* seconds = nullptr);
+/// Memory in bytes per GPU of cluster_on_cuda().
+std::int64_t clustering_memory(Index frames, Index atoms);
 
 }  // namespace pleat::rmsd

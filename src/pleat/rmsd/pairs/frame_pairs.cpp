@@ -252,9 +252,10 @@ PairCounter* FramePairs::counter() const {
     return counting_kernel_->counter();
 }
 
-DeviceClusters FramePairs::gromos(double cutoff, const Context& context) const {
+DeviceClusters FramePairs::gromos(double cutoff, std::vector<std::int32_t> neighbours,
+                                  const Context& context) const {
     counting_kernel_.reset();  // clustering needs its memory
-    return cluster_on_cuda(*frames_, cutoff, context);
+    return cluster_on_cuda(*frames_, {cutoff, std::move(neighbours), hash_}, context);
 }
 
 std::unique_ptr<PairSource> superposed_pairs(const FrameStore& xyz, std::span<const double> weights,

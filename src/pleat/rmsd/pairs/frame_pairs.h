@@ -31,7 +31,8 @@ public:
     double error(double cutoff) const override;
     bool is_below(Index i, Index j, double cutoff) const override;
     PairCounter* counter() const override;
-    DeviceClusters gromos(double cutoff, const Context& context) const override;
+    DeviceClusters gromos(double cutoff, std::vector<std::int32_t> neighbours,
+                          const Context& context) const override;
 
 private:
     Problem problem_of(const std::shared_ptr<const FrameSource>& source) const;

@@ -91,7 +91,7 @@ TEST_F(CudaKernel, KnowsWeights) {
     const auto kernel = make_cuda_kernel({.frames = &frames}, context_);
     test::expect_near(test::all_pairs(*kernel, count), expected);
     const DeviceClusters clusters =
-        cluster_on_cuda(*memory_source(borrowed(frames)), 1.2, context_);
+        cluster_on_cuda(*memory_source(borrowed(frames)), {1.2}, context_);
     EXPECT_EQ(clusters.assignment, test::gromos_by_definition(expected, count, 1.2f).assignment);
 }
 
@@ -102,7 +102,7 @@ TEST_F(CudaKernel, ClustersByTheDefinition) {
         for (const float cutoff : {0.01f, 0.62f, 1.0f, 100.0f}) {
             const DeviceClusters expected = test::gromos_by_definition(rmsd, count, cutoff);
             const DeviceClusters found =
-                cluster_on_cuda(*memory_source(borrowed(frames)), cutoff, context_);
+                cluster_on_cuda(*memory_source(borrowed(frames)), {cutoff}, context_);
             EXPECT_EQ(found.assignment, expected.assignment) << count << " frames, " << cutoff;
             EXPECT_EQ(found.centres, expected.centres) << count << " frames, " << cutoff;
         }
@@ -125,14 +125,14 @@ TEST_F(CudaKernel, LanesFindTheClustersOfOneGpu) {
     for (const Index count : {50, 3000, 20000}) {
         const Frames frames = centre(test::several_states(count, 30, 40, 11), {}, 1);
         const auto source = memory_source(borrowed(frames));
-        const DeviceClusters expected = cluster_on_cuda(*source, 0.62, context_);
+        const DeviceClusters expected = cluster_on_cuda(*source, {0.62}, context_);
         for (const std::vector<Device>& gpus : lists_of_gpus()) {
             SCOPED_TRACE(std::to_string(count) + " frames, lanes " + std::to_string(gpus.size()));
             Context context = context_;
             context.lanes = gpus;
             std::vector<DeviceClusters> found(gpus.size());
             on_lanes(context, [&](const Context& lane) {
-                found[lane.rank()] = cluster_on_cuda(*source, 0.62, lane);
+                found[lane.rank()] = cluster_on_cuda(*source, {0.62}, lane);
             });
             for (const DeviceClusters& one : found) {
                 EXPECT_EQ(one.assignment, expected.assignment);
@@ -160,7 +160,7 @@ TEST_F(CudaKernel, AStopOrAnErrorOfOneLaneEndsAllAndTheGpusGoOn) {
     for (const std::vector<Device>& gpus : lists_of_gpus()) {
         Context context = context_;
         context.lanes = gpus;
-        const auto cluster = [&](const Context& lane) { cluster_on_cuda(*source, 0.3, lane); };
+        const auto cluster = [&](const Context& lane) { cluster_on_cuda(*source, {0.3}, lane); };
         for (const char* stage : {"neighbours", "clusters"}) {
             StopAt stop(stage);
             context.progress = &stop;
@@ -184,9 +184,9 @@ TEST_F(CudaKernel, FramesThatAreReadInBlocksHaveTheBitsOfFramesInMemory) {
     const auto all = make_cuda_kernel({.frames = &frames}, context_);
     const auto blocks = make_cuda_kernel({.source = source}, context_);
     EXPECT_EQ(test::all_pairs(*blocks, count), test::all_pairs(*all, count));
-    const DeviceClusters found = cluster_on_cuda(*source, 0.62, context_),
+    const DeviceClusters found = cluster_on_cuda(*source, {0.62}, context_),
                          expected =
-                             cluster_on_cuda(*memory_source(borrowed(frames)), 0.62, context_);
+                             cluster_on_cuda(*memory_source(borrowed(frames)), {0.62}, context_);
     EXPECT_EQ(found.assignment, expected.assignment);
     EXPECT_EQ(found.centres, expected.centres);
 }
@@ -198,19 +198,35 @@ TEST_F(CudaKernel, FramePairsCountClusterAndMeasureSubsets) {
     const auto rmsd = test::cpu_pairs(frames, FitPrecision::float64, 2);
     const auto pairs = superposed_pairs(xyz, {}, {}, true, context_);
     PairCounts counts;
-    pairs->counter()->count({0, count}, {.width = 0.05}, counts);
+    pairs->counter()->count({0, count}, {.width = 0.05, .cutoff = 0.62, .counts_neighbours = true},
+                            counts);
     test::expect_counts(counts, test::counts_of(rmsd, count, {0.05, 0.0}),
                         pairs_before(count, count));
-    const DeviceClusters found = pairs->gromos(0.62, context_),
-                         expected = test::gromos_by_definition(rmsd, count, 0.62f);
-    EXPECT_EQ(found.assignment, expected.assignment);
-    EXPECT_EQ(found.centres, expected.centres);
+    const DeviceClusters expected = test::gromos_by_definition(rmsd, count, 0.62f);
+    for (const auto& neighbours : std::vector<std::vector<std::int32_t>>{counts.neighbours, {}}) {
+        const DeviceClusters found = pairs->gromos(0.62, neighbours, context_);
+        EXPECT_EQ(found.assignment, expected.assignment);
+        EXPECT_EQ(found.centres, expected.centres);
+    }
     const auto truth = [&](Index i, Index j) {
         return i == j ? 0.0f : rmsd[pairs_before(std::min(i, j), count) + std::abs(i - j) - 1];
     };
     for (const Index many : {2, 40, 1500}) {  // on the CPU and on the GPU
         std::vector<Index> chosen;
         for (Index n = 0; n < many; ++n) chosen.push_back(2 * n);
+        std::vector<double> sums(chosen.size());
+        std::vector<float> maxima(chosen.size());
+        ASSERT_TRUE(pairs->counter()->sum_among(chosen, context_, sums, maxima));
+        for (Index a = 0; a < many; ++a) {
+            double sum = 0.0;
+            float max = 0.0f;
+            for (Index b = 0; b < many; ++b) {
+                sum += truth(chosen[a], chosen[b]);
+                max = std::max(max, truth(chosen[a], chosen[b]));
+            }
+            ASSERT_NEAR(sums[a], sum, 1.1e-5 * static_cast<double>(many));
+            ASSERT_NEAR(maxima[a], max, 1.1e-5);
+        }
         pairs->among(chosen, [&](Block rows, const float* values) {
             for (Index a = rows.first; a < rows.first + rows.count; ++a)
                 for (Index b = a + 1; b < many; ++b)

@@ -13,7 +13,7 @@
 namespace pleat::rmsd {
 namespace {
 
-constexpr Index kFrames = 200000, kAtoms = 100;
+constexpr Index kFrames = 4000000, kAtoms = 100;
 
 /// A machine whose only GPU has so many bytes free.
 GpuLookup one_gpu(std::int64_t free) {

@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,39 @@ struct Stopping final : Progress {
     void message(std::string_view) override {}
 };
 
+/// Each frame's neighbours by all distances.
+std::vector<std::int32_t> neighbours_of(const std::vector<float>& rmsd, Index frames,
+                                        float cutoff) {
+    std::vector<std::int32_t> counts(static_cast<std::size_t>(frames));
+    std::size_t pair = 0;
+    for (Index i = 0; i < frames; ++i)
+        for (Index j = i + 1; j < frames; ++j, ++pair)
+            if (rmsd[pair] < cutoff) ++counts[i], ++counts[j];
+    return counts;
+}
+
+struct Truth {
+    Truth(const Frames& frames, float cutoff)
+        : rmsd(test::cpu_pairs(frames, FitPrecision::float64)),
+          neighbours(neighbours_of(rmsd, frames.frame_count(), cutoff)),
+          clusters(gromos_by_definition(rmsd, frames.frame_count(), cutoff)) {}
+
+    std::vector<float> rmsd;
+    std::vector<std::int32_t> neighbours;
+    DeviceClusters clusters;
+};
+
+void expect_clusters(const DeviceClusters& found, const DeviceClusters& expected) {
+    EXPECT_EQ(found.assignment, expected.assignment);
+    EXPECT_EQ(found.centres, expected.centres);
+}
+
+DeviceClusters cluster_alone(const Frames& frames, const GromosProblem& problem,
+                             HostGpuState& state, const Context& context = {}) {
+    GromosOnHost gromos(*memory_source(borrowed(frames)), 1, PeerOnHost(state));
+    return cluster_together(gromos, problem, context);
+}
+
 TEST(GpuGromos, ClustersByTheDefinition) {
     struct Case {
         Index frames, atoms, states;
@@ -36,37 +70,102 @@ TEST(GpuGromos, ClustersByTheDefinition) {
     };
     for (const Case& c :
          {Case{1, 10, 1, 1.0f}, Case{2, 10, 1, 5.0f}, Case{33, 3, 2, 0.3f}, Case{140, 12, 9, 0.6f},
-          Case{70, 12, 3, 0.01f}, Case{70, 12, 3, 100.0f}, Case{1060, 12, 40, 0.55f}}) {
+          Case{70, 12, 3, 0.01f}, Case{70, 12, 3, 100.0f}, Case{700, 12, 40, 0.55f}}) {
         SCOPED_TRACE(std::to_string(c.frames) + " frames, cutoff " + std::to_string(c.cutoff));
         const Frames frames = centre(several_states(c.frames, c.atoms, c.states, 11), {}, 1);
-        const auto rmsd = test::cpu_pairs(frames, FitPrecision::float64);
-        const DeviceClusters expected = gromos_by_definition(rmsd, c.frames, c.cutoff);
+        const Truth truth(frames, c.cutoff);
         HostGpuState state;
-        GromosOnHost gromos(*memory_source(borrowed(frames)), 1, PeerOnHost(state));
-        gromos.find_neighbours(c.cutoff, {});
-        const std::vector<int> counts = gromos.neighbour_counts();
-        std::size_t pair = 0;
-        std::vector<int> truth(counts.size());
-        for (Index i = 0; i < c.frames; ++i)
-            for (Index j = i + 1; j < c.frames; ++j, ++pair)
-                if (rmsd[pair] < c.cutoff) ++truth[i], ++truth[j];
-        EXPECT_EQ(counts, truth);
-        const DeviceClusters found = cluster_together(gromos, {});
-        EXPECT_EQ(found.assignment, expected.assignment);
-        EXPECT_EQ(found.centres, expected.centres);
+        {
+            GromosOnHost gromos(*memory_source(borrowed(frames)), 1, PeerOnHost(state));
+            EXPECT_EQ(gromos.count_neighbours(c.cutoff, {}), truth.neighbours);
+        }
+        expect_clusters(cluster_alone(frames, {c.cutoff}, state), truth.clusters);
+        // As the pass over all pairs counts them.
+        state.launches.clear();
+        expect_clusters(cluster_alone(frames, {c.cutoff, truth.neighbours}, state), truth.clusters);
+        EXPECT_FALSE(state.launches.contains("superpose frames"));
+        EXPECT_TRUE(c.frames < 700 || state.launches.contains("gather frames"));
     }
 }
 
-/// The parts of `count` GPUs, which found their neighbours one after the other.
+// A cutoff that is a pair's very value: below it, or not, is for float64 to say. The same frame
+// several times: the lowest of equals is the centre.
+TEST(GpuGromos, DecidesPairsAtTheCutoffAndEqualFrames) {
+    Array<float, 3> xyz = several_states(90, 9, 4, 17);
+    for (Index i = 60; i < 90; ++i) std::copy_n(xyz[i % 20].data, 27, xyz[i].data);
+    const Frames frames = centre(xyz, {}, 1);
+    const std::vector<float> rmsd = test::cpu_pairs(frames, FitPrecision::float64);
+    for (std::size_t pair = 50; pair < rmsd.size(); pair += 601) {
+        for (const float cutoff : {rmsd[pair], std::nextafter(rmsd[pair], 9.0f)}) {
+            SCOPED_TRACE(cutoff);
+            HostGpuState state;
+            expect_clusters(cluster_alone(frames, {cutoff}, state), Truth(frames, cutoff).clusters);
+        }
+    }
+}
+
+// Rods: all pairs are doubtful.
+TEST(GpuGromos, ClustersFramesWhosePairsAreAllDoubtful) {
+    const Frames frames = centre(random_ensemble(70, 2, 1.0, 7), {}, 1);
+    HostGpuState state;
+    expect_clusters(cluster_alone(frames, {0.3}, state), Truth(frames, 0.3f).clusters);
+}
+
+/// Stops at an update.
+struct StoppingAfter final : Progress {
+    explicit StoppingAfter(int count) : updates_left(count) {}
+    void update(std::string_view stage, std::int64_t, std::int64_t,
+                std::string_view note) override {
+        if (stage == "clusters") --updates_left;
+        notes.emplace_back(note);
+    }
+    bool cancelled() override { return updates_left <= 0; }
+    void message(std::string_view) override {}
+    int updates_left;
+    std::vector<std::string> notes;
+};
+
+TEST(GpuGromos, ResumesAfterAStop) {
+    const auto path = std::filesystem::path(testing::TempDir()) / "gromos.npz";
+    const Frames frames = centre(several_states(300, 12, 90, 11), {}, 1);
+    const Truth truth(frames, 0.5f);
+    for (const int updates : {1, 3, 4}) {
+        std::filesystem::remove(path);
+        StoppingAfter progress(updates);
+        Context context;
+        context.progress = &progress;
+        context.checkpoint = path;
+        HostGpuState state;
+        const GromosProblem problem{0.5, truth.neighbours, "these frames"};
+        EXPECT_THROW(cluster_alone(frames, problem, state, context), Cancelled);
+        progress.updates_left = 1000;
+        EXPECT_THROW(cluster_alone(frames, {0.6, truth.neighbours, "these frames"}, state, context),
+                     InputError);
+        progress.notes.clear();
+        expect_clusters(cluster_alone(frames, problem, state, context), truth.clusters);
+        EXPECT_EQ(progress.notes.at(0), "resumed");
+    }
+    std::filesystem::remove(path);
+}
+
+/// The parts of `count` GPUs.
 struct PartsOnHost {
-    PartsOnHost(const Frames& frames, float cutoff, int count)
-        : states(static_cast<std::size_t>(count)) {
-        for (int part = 0; part < count; ++part) {
+    PartsOnHost(const Frames& frames, int count) : states(static_cast<std::size_t>(count)) {
+        for (int part = 0; part < count; ++part)
             all.push_back(std::make_unique<GromosOnHost>(*memory_source(borrowed(frames)), 1,
                                                          PeerOnHost(states[part]),
-                                                         BitShare{part, count}));
-            all.back()->find_neighbours(cutoff, {});
-        }
+                                                         cuda::GpuShare{part, count}));
+    }
+
+    /// Each lane has its thread; with counted neighbours kernels run in that of the first alone.
+    std::vector<DeviceClusters> cluster(const GromosProblem& problem, Context context = {}) {
+        context.lanes.assign(all.size(), Device{});
+        std::vector<DeviceClusters> found(all.size());
+        on_lanes(context, [&](const Context& lane) {
+            const auto own = static_cast<std::size_t>(lane.rank());
+            found[own] = cluster_together(*all[own], problem, lane);
+        });
+        return found;
     }
 
     std::vector<HostGpuState> states;
@@ -79,42 +178,48 @@ TEST(GpuGromos, SeveralGpusFindTheClustersOfOne) {
         float cutoff;
         int parts;
     };
-    for (const Case& c : {Case{1, 10, 1, 1.0f, 2}, Case{70, 12, 3, 0.01f, 2},
-                          Case{200, 12, 9, 0.6f, 2}, Case{300, 12, 90, 0.5f, 3}}) {
+    for (const Case& c :
+         {Case{1, 10, 1, 1.0f, 2}, Case{70, 12, 3, 0.01f, 2}, Case{70, 12, 3, 100.0f, 3},
+          Case{200, 12, 9, 0.6f, 2}, Case{300, 12, 90, 0.5f, 3}, Case{2, 10, 1, 5.0f, 5}}) {
         SCOPED_TRACE(std::to_string(c.frames) + " frames, cutoff " + std::to_string(c.cutoff) +
                      ", parts " + std::to_string(c.parts));
         const Frames frames = centre(several_states(c.frames, c.atoms, c.states, 11), {}, 1);
-        const auto rmsd = test::cpu_pairs(frames, FitPrecision::float64);
-        const DeviceClusters expected = gromos_by_definition(rmsd, c.frames, c.cutoff);
-        PartsOnHost parts(frames, c.cutoff, c.parts);
-        // Each lane has its thread; kernels run in that of the first alone.
-        Context context;
-        context.lanes.assign(static_cast<std::size_t>(c.parts), Device{});
-        std::vector<DeviceClusters> found(parts.all.size());
-        on_lanes(context, [&](const Context& lane) {
-            const auto own = static_cast<std::size_t>(lane.rank());
-            found[own] = cluster_together(*parts.all[own], lane);
-        });
-        for (const DeviceClusters& one : found) {
-            EXPECT_EQ(one.assignment, expected.assignment);
-            EXPECT_EQ(one.centres, expected.centres);
-        }
-        for (std::size_t part = 0; part < parts.all.size(); ++part) {
-            const auto& launches = parts.states[part].launches;
-            EXPECT_EQ(launches.contains("find the largest cluster"), part == 0);
-            EXPECT_TRUE(launches.contains("subtract a cluster"));
-            EXPECT_EQ(launches.contains("superpose frames"),
-                      static_cast<Index>(part) * kTileRows < c.frames);
+        const Truth truth(frames, c.cutoff);
+        PartsOnHost parts(frames, c.parts);
+        for (const DeviceClusters& one : parts.cluster({c.cutoff, truth.neighbours}))
+            expect_clusters(one, truth.clusters);
+        for (const HostGpuState& state : parts.states) {
+            EXPECT_TRUE(state.launches.contains("find the largest cluster"));
+            EXPECT_FALSE(state.launches.contains("superpose frames"));
         }
     }
+}
+
+TEST(GpuGromos, SeveralGpusResumeWhatOneBegan) {
+    const auto path = std::filesystem::path(testing::TempDir()) / "gromos_parts.npz";
+    std::filesystem::remove(path);
+    const Frames frames = centre(several_states(200, 12, 60, 11), {}, 1);
+    const Truth truth(frames, 0.5f);
+    StoppingAfter progress(2);
+    Context context;
+    context.progress = &progress;
+    context.checkpoint = path;
+    HostGpuState state;
+    const GromosProblem problem{0.5, truth.neighbours, "these frames"};
+    EXPECT_THROW(cluster_alone(frames, problem, state, context), Cancelled);
+    progress.updates_left = 1000;
+    PartsOnHost parts(frames, 2);
+    for (const DeviceClusters& one : parts.cluster(problem, context))
+        expect_clusters(one, truth.clusters);
+    std::filesystem::remove(path);
 }
 
 TEST(GpuGromos, SeveralGpusCountEachPairOnce) {
     const Frames frames = centre(several_states(333, 12, 9, 14), {}, 1);
     const auto counts_of = [&](int count) {
         std::vector<int> sums(333);
-        for (const auto& part : PartsOnHost(frames, 0.6f, count).all) {
-            const std::vector<int> counts = part->neighbour_counts();
+        for (const auto& part : PartsOnHost(frames, count).all) {
+            const std::vector<int> counts = part->count_neighbours(0.6, {});
             EXPECT_GT(std::count_if(counts.begin(), counts.end(), [](int n) { return n > 0; }), 0);
             for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += counts[i];
         }
@@ -124,30 +229,17 @@ TEST(GpuGromos, SeveralGpusCountEachPairOnce) {
     EXPECT_EQ(counts_of(4), counts_of(1));
 }
 
-TEST(GpuGromos, DealsAllRowsEvenlyWithinTheEstimatedMemory) {
-    for (const Index frames : {1, 32, 64, 65, 1000, 20000, 1000000, 2000000}) {
-        for (const int parts : {1, 2, 3, 8}) {
-            SCOPED_TRACE(std::to_string(frames) + " frames, parts " + std::to_string(parts));
-            std::vector<Index> squares(static_cast<std::size_t>(parts));
-            Index next = 0;
-            for (const BitBand& band : divide_bit_rows(frames, parts)) {
-                ASSERT_EQ(band.rows.first, next);
-                ASSERT_EQ(band.rows.first % kTileRows, 0);
-                squares[band.part] += squares_of(band.rows, frames);
-                next += band.rows.count;
-            }
-            EXPECT_EQ(next, frames);
-            const Index side = bit_side(frames), all = side * (side + 1) / 2;
-            EXPECT_EQ(std::accumulate(squares.begin(), squares.end(), Index{0}), all);
-            const auto [min, max] = std::minmax_element(squares.begin(), squares.end());
-            EXPECT_LE(*max * kBitSide * 4, bit_memory(frames, parts));
-            if (frames < 1000000) continue;
-            EXPECT_LT(static_cast<double>(*max), 1.005 * static_cast<double>(*min));
-        }
+TEST(GpuGromos, TakesTheEstimatedMemory) {
+    for (const Index count : {1, 33, 700}) {
+        const Frames frames = centre(several_states(count, 17, 9, 14), {}, 1);
+        HostGpuState state;
+        const GromosOnHost gromos(*memory_source(borrowed(frames)), 1, PeerOnHost(state));
+        EXPECT_LE(state.max_used_bytes,
+                  tile_memory(count, 17, TileFormat::half) + gromos_memory(count, 17) + 100);
     }
-    // The bits of 2 million frames fit two H200 of 139 GiB, not one.
-    EXPECT_GT(bit_memory(2000000), std::int64_t{230} << 30);
-    EXPECT_LT(bit_memory(2000000, 2), std::int64_t{117} << 30);
+    // Four million frames fit one GPU of 24 GB, ten million one of 80 GB.
+    EXPECT_LT(clustering_memory(4'000'000, 100), std::int64_t{18} << 30);
+    EXPECT_LT(clustering_memory(10'000'000, 100), std::int64_t{45} << 30);
 }
 
 TEST(GpuGromos, StopsWhenAsked) {
@@ -157,13 +249,14 @@ TEST(GpuGromos, StopsWhenAsked) {
     Stopping progress;
     Context context;
     context.progress = &progress;
-    EXPECT_THROW(gromos.find_neighbours(1.0, context), Cancelled);
+    EXPECT_THROW(gromos.count_neighbours(1.0, context), Cancelled);
 }
 
 TEST(GpuGromos, AStopOrAnErrorOfOneGpuEndsAll) {
     const Frames frames = centre(several_states(130, 10, 90, 12), {}, 1);
+    const GromosProblem problem{0.6, Truth(frames, 0.6f).neighbours};
     for (const int failing : {0, 1}) {  // the first one as it clusters
-        PartsOnHost parts(frames, 0.3f, 3);
+        PartsOnHost parts(frames, 3);
         Stopping progress;
         Context context;
         context.lanes.assign(3, Device{});
@@ -172,7 +265,7 @@ TEST(GpuGromos, AStopOrAnErrorOfOneGpuEndsAll) {
         const auto work = [&](const Context& lane) {
             const auto own = static_cast<std::size_t>(lane.rank());
             if (failing > 0 && lane.rank() == failing) throw DeviceError("lost");
-            cluster_together(*parts.all[own], lane);
+            cluster_together(*parts.all[own], problem, lane);
             has_ended[own] = 1;
         };
         if (failing == 0) {
@@ -184,7 +277,7 @@ TEST(GpuGromos, AStopOrAnErrorOfOneGpuEndsAll) {
     }
 }
 
-TEST(GpuGromos, RefusesNeighboursWithoutMemory) {
+TEST(GpuGromos, RefusesFramesWithoutMemory) {
     const Frames frames = centre(several_states(400, 2, 3, 13), {}, 1);
     HostGpuState state;
     state.total_bytes = cuda::kReserve + tile_memory(400, 2, TileFormat::half) + 1000;
@@ -192,7 +285,7 @@ TEST(GpuGromos, RefusesNeighboursWithoutMemory) {
         const GromosOnHost gromos(*memory_source(borrowed(frames)), 1, PeerOnHost(state));
         FAIL();
     } catch (const DeviceError& error) {
-        EXPECT_NE(std::string(error.what()).find("neighbours of 400 frames"), std::string::npos)
+        EXPECT_NE(std::string(error.what()).find("clusters of 400 frames"), std::string::npos)
             << error.what();
     }
 }

@@ -142,6 +142,65 @@ TEST(GpuOnHost, DecidesPairsAtTheCutoffInFloat64) {
     }
 }
 
+TEST(GpuOnHost, CountsTheNeighboursOfEachFrame) {
+    const Index count = 170;
+    const Frames frames = centre(random_ensemble(count, 12, 0.6, 5), {}, 1);
+    const std::vector<float> values = test::reference_pairs(frames);
+    // The last is a pair's very value.
+    for (const float cutoff : {0.01f, 1.4f, 100.0f, values[values.size() / 2]}) {
+        std::vector<std::int32_t> expected(static_cast<std::size_t>(count)), sums = expected;
+        std::size_t pair = 0;
+        for (Index i = 0; i < count; ++i)
+            for (Index j = i + 1; j < count; ++j, ++pair)
+                if (values[pair] < cutoff) ++expected[i], ++expected[j];
+        HostGpuState state;
+        KernelOnHost kernel({.frames = &frames}, 1, HostGpu(state));
+        PairCounts found;
+        for (Index row = 0; row < count; row += 70) {
+            kernel.count({row, std::min<Index>(70, count - row)},
+                         {.width = 0.05, .cutoff = cutoff, .counts_neighbours = true}, found);
+            for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += found.neighbours[i];
+        }
+        EXPECT_EQ(sums, expected) << cutoff;
+        expect_counts(found, counts_of(values, count, {0.05, 0.0}), pairs_before(count, count));
+    }
+}
+
+TEST(GpuOnHost, SumsTheDistancesAmongSomeFrames) {
+    const Index count = 170;
+    const Frames frames = centre(random_ensemble(count, 12, 0.6, 5), {}, 1);
+    const std::vector<float> values = test::reference_pairs(frames);
+    HostGpuState state;
+    KernelOnHost kernel({.frames = &frames}, 1, HostGpu(state));
+    for (const Index step : {1, 3, 84}) {
+        std::vector<Index> items;
+        for (Index i = step / 2; i < count; i += step) items.push_back(i);
+        std::vector<double> sums(items.size()), expected(items.size());
+        std::vector<float> maxima(items.size()), bounds(items.size());
+        ASSERT_TRUE(kernel.sum_among(items, {}, sums, maxima));
+        for (std::size_t a = 0; a < items.size(); ++a) {
+            for (std::size_t b = 0; b < items.size(); ++b) {
+                if (a == b) continue;
+                const Index i = std::min(items[a], items[b]), j = std::max(items[a], items[b]);
+                const float value = values[pairs_before(i, count) + j - i - 1];
+                expected[a] += value;
+                bounds[a] = std::max(bounds[a], value);
+            }
+            EXPECT_NEAR(sums[a], expected[a], 1e-5 * static_cast<double>(items.size()));
+            EXPECT_NEAR(maxima[a], bounds[a], 1e-5);
+        }
+    }
+    // Without memory for a copy of these frames, they are left to the caller.
+    const std::vector<Index> two = {3, 4};
+    std::vector<double> sums(2);
+    std::vector<float> maxima(2);
+    HostGpuState small;
+    KernelOnHost short_of_memory({.frames = &frames}, 1, HostGpu(small));
+    short_of_memory.prepare();
+    small.total_bytes = small.used_bytes + cuda::kReserve;
+    EXPECT_FALSE(short_of_memory.sum_among(two, {}, sums, maxima));
+}
+
 TEST(GpuOnHost, RefusesFramesWithoutMemory) {
     const Frames frames = centre(random_ensemble(40, 30, 0.6, 5), {}, 1);
     HostGpuState state;
