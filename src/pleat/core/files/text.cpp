@@ -63,9 +63,8 @@ std::vector<std::string> parse_path_list(std::string_view name, std::string_view
 std::string in_quotes(std::string_view text) {
     constexpr std::size_t kMaxShown = 40;
     std::string shown(text.substr(0, kMaxShown));
-    for (char& c : shown) {
-        if (c < ' ' || c == 0x7f) c = '?';
-    }
+    std::ranges::replace_if(
+        shown, [](char c) { return c < ' ' || c > '~'; }, '?');
     return fmt::format("'{}{}'", shown, text.size() > kMaxShown ? "..." : "");
 }
 
