@@ -108,8 +108,6 @@ class Bare(unittest.TestCase):
         if release not in self.made:
             made = self.work / release
             done = subprocess.run([BARE_ROOT, "make", release, made], check=False, capture_output=True, text=True)
-            if done.returncode != 0 and release != own_release():
-                self.skipTest(done.stderr.strip())
             self.assertEqual(done.returncode, 0, done.stderr)
             self.made[release] = made
             (made / "etc/apt/apt.conf.d/90yes").write_text('APT::Get::Assume-Yes "true";\n', encoding="ascii")

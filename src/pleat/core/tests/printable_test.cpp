@@ -40,7 +40,7 @@ TEST(Printable, KeepsWhatPeopleRead) {
 }
 
 TEST(Printable, QuotesAreAscii) {
-    EXPECT_EQ(in_quotes("a~ \x7f\té"), "'a~ ????'");
+    EXPECT_EQ(in_quotes("a~ \x7f\té"), "'a~ " + std::string(4, '?') + "'");
     EXPECT_EQ(in_quotes(std::string(41, 'x')), "'" + std::string(40, 'x') + "...'");
 }
 
