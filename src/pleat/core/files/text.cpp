@@ -63,8 +63,9 @@ std::vector<std::string> parse_path_list(std::string_view name, std::string_view
 std::string in_quotes(std::string_view text) {
     constexpr std::size_t kMaxShown = 40;
     std::string shown(text.substr(0, kMaxShown));
-    std::ranges::replace_if(
-        shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+    for (char& c : shown) {
+        if (c < ' ' || c > '~') c = '?';
+    }
     return fmt::format("'{}{}'", shown, text.size() > kMaxShown ? "..." : "");
 }
 

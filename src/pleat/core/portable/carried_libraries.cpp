@@ -10,6 +10,8 @@ template fmt::detail::thousands_sep_result<char> fmt::detail::thousands_sep_impl
 template char fmt::detail::decimal_point_impl(locale_ref);
 template fmt::detail::locale_ref::locale_ref(const std::locale&);
 template std::locale fmt::detail::locale_ref::get<std::locale>() const;
+template void fmt::detail::vformat_to(buffer<char>&, fmt::string_view, fmt::format_args,
+                                      locale_ref);
 
 namespace hwy {
 namespace {
