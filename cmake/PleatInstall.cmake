@@ -1,10 +1,10 @@
 # Installation: the library with its headers and packages for CMake and pkg-config; what archives carry.
 include(CMakePackageConfigHelpers)
 
-# Debian's packages depend on packages of the libraries that pleat links to. Archives and wheels are for
-# other distributions (docs/decisions/0045): they contain libraries of C++, carry those of C in a folder of
-# their own, and have what glibc 2.28 lacks.
-option(PLEAT_BUNDLE "Install files that need libraries of glibc alone" OFF)
+# Debian's packages depend on the packages of the libraries that pleat links to. Archives and wheels are for all
+# distributions (docs/decisions/0045): the libraries of C++ are linked statically, those of C are installed
+# beside pleat, and functions that glibc 2.28 lacks are compiled in.
+option(PLEAT_BUNDLE "Install all libraries but glibc with pleat, for glibc 2.28 and newer" OFF)
 if(PLEAT_BUNDLE)
   set(excluded PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|dl|gcc_s|m|mvec|pthread|rt)\\.so")
   install(RUNTIME_DEPENDENCY_SET pleat_libraries ${excluded}

@@ -134,10 +134,12 @@ function(pleat_cuda_on_host variable)
   set(${variable} ${ARGN} PARENT_SCOPE)
 endfunction()
 
-# pleat_carry_libraries(target ...): programs and libraries that need glibc 2.28 alone: they contain the libraries
-# of C++, hidden, and what that glibc lacks (src/pleat/core/portable). LD_LIBRARY_PATH must not replace the
-# libraries that they carry by others: a DT_RPATH comes before it. Before 2.34 glibc was several libraries. libpleat
-# and modules share libgcc with the process that loads them: two of them cannot unwind one stack.
+# pleat_carry_libraries(target ...): makes targets that need no glibc newer than 2.28. They contain the libraries of
+# C++ and what that glibc lacks (src/pleat/core/portable). libpleat exports its own symbols alone, a module its
+# function for Python alone: code of C++'s headers is compiled into every library, and must find the libstdc++ of
+# its own file. A DT_RPATH comes before LD_LIBRARY_PATH, which could name other versions of the libraries beside the
+# target. Before 2.34 glibc was several libraries. libpleat and modules share libgcc with the process that loads
+# them: two of them cannot unwind one stack.
 function(pleat_carry_libraries)
   if(NOT TARGET pleat_portable)
     set(folder ${PROJECT_SOURCE_DIR}/src/pleat/core/portable)
@@ -145,16 +147,21 @@ function(pleat_carry_libraries)
     target_link_libraries(pleat_portable PRIVATE pleat_options)
     set_target_properties(pleat_portable PROPERTIES CXX_VISIBILITY_PRESET hidden)
   endif()
+  set(exports ${PROJECT_BINARY_DIR}/generated/exports_of_)
+  file(CONFIGURE OUTPUT ${exports}MODULE_LIBRARY CONTENT "{ global: PyInit__pleat; local: *; };\n")
+  file(CONFIGURE OUTPUT ${exports}SHARED_LIBRARY
+    CONTENT "{ global: _ZN5pleat*; _ZNK5pleat*; _ZT?N5pleat*; local: *; };\n")
   foreach(target IN LISTS ARGN)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:pleat_portable>)
     target_link_options(${target} PRIVATE -static-libstdc++ LINKER:--disable-new-dtags
       $<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>,-static-libgcc,-shared-libgcc>
+      $<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>>:LINKER:--version-script=${exports}$<TARGET_PROPERTY:TYPE>>
       LINKER:--exclude-libs,libstdc++.a:libgcc.a:libgcc_eh.a:libpugixml.a
       LINKER:--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,-l:librt.so.1,--as-needed)
   endforeach()
 endfunction()
 
-# pleat_old_start(target): a program whose constructors a glibc before 2.34 calls, too.
+# pleat_old_start(target): lets a glibc older than 2.34 call the constructors of the program's global variables.
 function(pleat_old_start target)
   target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/pleat/core/portable/program_start.cpp)
   target_link_options(${target} PRIVATE LINKER:--wrap=__libc_start_main)

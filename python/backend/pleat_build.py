@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parents[2]
 NAME = "pleat"  # of the module and the program
 DISTRIBUTION = "pleat-protein"  # on the Python index, where "pleat" is another package
 FILE_NAME = DISTRIBUTION.replace("-", "_")
-GLIBC = "2.28"  # the oldest that wheels with libraries run on, where that can be had
 COMMIT_FILE = "apps/pleat/version/commit.txt"  # in git's archives, too
 DESCRIPTION = "Couplings, mutual information, RMSD, clusters and scattering of proteins, on CPUs and GPUs"
 
@@ -141,8 +140,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             install(f"python{settings['python']}")
         glibc = None
         if (staged / NAME / "libs").exists():
-            lowered = symbol_versions.lower_folder(staged, symbol_versions.number(GLIBC))
-            glibc = max(GLIBC, lowered, key=symbol_versions.number)
+            lowered = symbol_versions.lower_folder(staged, symbol_versions.number(symbol_versions.GLIBC))
+            glibc = max(symbol_versions.GLIBC, lowered, key=symbol_versions.number)
         wheel_tag = tag(settings.get("python"), glibc)
         wheel = f"{FILE_NAME}-{version()}-{wheel_tag}.whl"
         write_wheel(Path(wheel_directory, wheel), staged_files(staged), wheel_tag)

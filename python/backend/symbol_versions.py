@@ -8,6 +8,9 @@ from struct import pack_into, unpack_from
 
 DYNSYM, NEEDED, OF_SYMBOLS = 11, 0x6FFFFFFE, 0x6FFFFFFF  # types of sections
 UNVERSIONED = 1
+# Functions of libgomp that may ask for no version, and get glibc's default: its text lacks their older version.
+MAY_BE_UNVERSIONED = {"pthread_attr_setaffinity_np", "pthread_getaffinity_np", "pthread_setaffinity_np"}
+GLIBC = "2.28"  # the oldest that archives and wheels need, where that can be had (docs/decisions/0045)
 
 
 def number(version):
@@ -91,7 +94,8 @@ def offered(library):
 
 def lower(data, limit, libraries):
     """The file with the newest version up to `limit`, as (2, 28), of each symbol of glibc that it needs in a newer
-    one. Symbols without such a version stay. `libraries` keeps what was read: {}."""
+    one. Symbols without such a version stay; so do all of a file that has no place for a version. `libraries` keeps
+    what was read: {}."""
     elf = Elf(data)
     entries = [entry for entry in elf.needed if entry[1].startswith("GLIBC_2")]
     for library in {entry[0] for entry in entries if number(entry[1]) > limit}:
@@ -104,8 +108,8 @@ def lower(data, limit, libraries):
         own = [entry for entry in entries if entry[0] == library]
         kept = {version: index for _, version, index, _ in own if number(version) <= limit}
         free = [entry for entry in own if number(entry[1]) > limit]
-        changes = [(older(symbol), at) for entry in free for symbol, at in elf.imported.get(entry[2], [])]
-        wanted = sorted({version for version, _ in changes if version} - set(kept), key=number)
+        changes = [(symbol, older(symbol), at) for entry in free for symbol, at in elf.imported.get(entry[2], [])]
+        wanted = sorted({version for _, version, _ in changes if version} - set(kept), key=number)
         for _, _, index, entry in free:
             if all(older(symbol) for symbol, _ in elf.imported.get(index, [])):
                 # An entry that is no longer used repeats a version.
@@ -113,16 +117,19 @@ def lower(data, limit, libraries):
                     if elf.name_version(entry, version):
                         kept.setdefault(version, index)
                         break
-        for version, at in changes:
+        for symbol, version, at in changes:
+            if version and version not in kept and symbol not in MAY_BE_UNVERSIONED:
+                return bytes(data)
             if version:
                 pack_into("<H", elf.data, at, kept.get(version, UNVERSIONED))
     return bytes(elf.data)
 
 
 def lower_folder(folder, limit):
-    """Lowers all ELF files of a folder in place, and returns the newest version of glibc that they need then."""
+    """Lowers all ELF files of a folder, or one file, in place, and returns the newest version of glibc that they
+    need then."""
     libraries, found = {}, {"0"}
-    for path in sorted(folder.rglob("*")):
+    for path in [folder] if folder.is_file() else sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink() and is_elf(data := path.read_bytes()):
             data = lower(data, limit, libraries)
             path.write_bytes(data)

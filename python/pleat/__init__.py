@@ -10,15 +10,9 @@ Lengths are angstrom, information is in bits; indices count from 0. Arrays go in
 without copies, as far as their type and order allow it. Ctrl-C stops a call; other threads of Python
 run meanwhile.
 """
-import warnings
-from pathlib import Path
-
-for _other in Path(__file__).parents[1].glob("pleat-*.dist-info"):
-    warnings.warn(f"{_other.stem} is installed here, too: another package, an origami program, or an old pleat; both put files "
-                  "into pleat/. Run `pip uninstall pleat pleat-protein`, then install pleat-protein again", stacklevel=2)
-
 from . import errors  # noqa: F401  the module below takes its exceptions from there
 from . import _pleat
+from . import other_packages
 from . import plot
 from . import saxs  # a module that is called, too
 from .alignment import Alignment, alignment, read_alignment
@@ -35,6 +29,7 @@ from .run_folders import load
 from .surfaces import Accessibility, accessibility
 from .workflows import mutants, refine, select
 
+other_packages.warn_of_another_pleat()
 __version__ = _pleat.version
 
 __all__ = ["Accessibility", "Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",

@@ -1,10 +1,23 @@
 # Other packages: coordinates, atoms and sequences of the objects of mdtraj, MDAnalysis, Biopython, gemmi and ProDy.
 """Objects are known by their methods, so no package is imported."""
+import os
+import warnings
+from fnmatch import filter as named
+
 import numpy as np
 
 from .errors import InputError
 
 ANGSTROM_PER_NM = np.float32(10)
+
+
+def warn_of_another_pleat():
+    """Warns if a package called `pleat` was installed into the same folder before."""
+    folder = os.path.dirname(os.path.dirname(__file__))
+    for other in named(os.listdir(folder), "pleat-*.dist-info"):
+        warnings.warn(f"{other.removesuffix('.dist-info')} is installed here, too: another package, an origami program, or an old pleat; "
+                      "both put files into pleat/. Run `pip uninstall pleat pleat-protein`, then install pleat-protein again",
+                      stacklevel=3)
 
 
 def frames_of(source):

@@ -35,7 +35,8 @@ constexpr auto kChanged = &stat::st_mtim;
 template <class Real, class Parse>
 std::from_chars_result read_by(Parse parse, std::string_view text, Real& value) {
     static const locale_t kPlain = ::newlocale(LC_ALL_MASK, "C", nullptr);
-    // The C library would also take blanks and a plus before the number, and hexadecimal digits.
+    // The C library would also take blanks and a plus before the number, and hexadecimal digits. Of
+    // "nan(abc)", which std::from_chars reads wholly, this reads "nan".
     const std::string number(text.substr(0, text.find_first_not_of(kInNumbers)));
     char* end = nullptr;
     errno = 0;

@@ -39,6 +39,11 @@ TEST(Printable, KeepsWhatPeopleRead) {
     EXPECT_EQ(printable(""), "");
 }
 
+TEST(Printable, QuotesAreAscii) {
+    EXPECT_EQ(in_quotes("a~ \x7f\té"), "'a~ " + std::string(4, '?') + "'");
+    EXPECT_EQ(in_quotes(std::string(41, 'x')), "'" + std::string(40, 'x') + "...'");
+}
+
 TEST(Printable, KeepsLinesAndCellsThatAreMeant) {
     EXPECT_EQ(printable_lines("a\tb\n\x1b[0m\n"), "a\tb\n\\x1b[0m\n");
     EXPECT_EQ(table_cell("a\tb\nc"), "a\\tb\\nc");
