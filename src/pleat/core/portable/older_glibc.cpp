@@ -49,8 +49,9 @@ int fstat64(int file, struct stat64* found) {
 }
 
 // glibc 2.28 waits on the wall clock alone, which may be set; so the wait is cut into tenths of a
-// second, after each of which it ends as if woken for no reason. Callers wait in loops. A clock that
-// is set back during such a tenth makes it longer by as much; one that is set forward ends it early.
+// second, after each of which it ends as if woken for no reason. Callers wait in loops. A clock
+// that is set back during such a tenth makes it longer by as much; one that is set forward ends it
+// early.
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const timespec* until) {
     constexpr std::int64_t second = 1'000'000'000;

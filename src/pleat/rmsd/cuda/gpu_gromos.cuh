@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -213,24 +212,9 @@ static __global__ void __launch_bounds__(kGatherThreads)
 }
 
 /// Lowers the counts of candidates (columns) by the number of members (rows) near them.
-struct LoweringSink {
-    struct Local {};
-    static constexpr bool kIsCoarse = true, kIsTriangle = false;
+struct LoweringSink : NeighbourSink {
+    static constexpr bool kIsTriangle = false;
 
-    int* counts;  ///< [frame]
-    CoarseCutoff cutoff;
-
-    __device__ __forceinline__ void open(Words* memory) const { TileMarks{memory}.clear(); }
-    __device__ __forceinline__ bool put(Local&, Words* memory, const ListPosition&, int row,
-                                        int column, const Solved& solved) const {
-        const Side side = cutoff.side_of(solved);
-        if (side == Side::below) TileMarks{memory}.mark(row, column);
-        return side != Side::unknown;
-    }
-    __device__ __forceinline__ void put_exact(Local&, Words* memory, const ListPosition&, int row,
-                                              int column, float value) const {
-        if (value < cutoff.value) TileMarks{memory}.mark(row, column);
-    }
     __device__ __forceinline__ void close(const Local&, Words* memory,
                                           const ListPosition& position) const {
         const int column = threadIdx.x;
@@ -264,9 +248,8 @@ public:
                        std::max<std::int64_t>(work_.gpu().free_bytes() - kReserve, 0),
                        " on " + work_.gpu().name());
         const Index chunks = work_.task().chunks;
-        owned_ = {count / 2 + 1, chunks, TileFormat::half};
+        owned_ = {count, chunks, TileFormat::half};
         block_ = {count + 2 * kPanelFrames, chunks, TileFormat::half};
-        owned_ids_ = Array<std::uint32_t>(count);
         counts_ = Array<int>(count);
         assignment_ = Array<std::int32_t>(count);
         centres_ = Array<std::int32_t>(count);
@@ -310,21 +293,14 @@ public:
         work_.gpu().wait();  // another thread launches what follows
     }
 
-    /// Makes these frames (ascending) the owned ones, and sets the counts of all. Without room for
-    /// them in the memory of owned frames, this part must own all frames.
+    /// Makes these frames (ascending) the owned ones, and sets the counts of all.
     void own(const std::vector<std::uint32_t>& ids, const std::vector<std::int32_t>& counts) {
         const auto count = std::ssize(ids);
         counts_.upload(counts.data(), 0, std::ssize(counts));
-        PackedFrames owned = owned_.frames();
-        if (count <= owned_.size()) {
-            if (count > 0) owned_.ids.upload(ids.data(), 0, count);
-            work_.template gather<TileFormat::half>(owned_.slots(), count);
-        } else {
-            owned_ids_.upload(ids.data(), 0, count);
-            owned = {work_.task().operands, work_.task().terms, owned_ids_.data()};
-        }
-        columns_ = {owned, 0, count};
-        task_ = {owned.ids,
+        if (count > 0) owned_.ids.upload(ids.data(), 0, count);
+        work_.template gather<TileFormat::half>(owned_.slots(), count);
+        columns_ = {owned_.frames(), 0, count};
+        task_ = {owned_.ids.data(),
                  count,
                  counts_.data(),
                  assignment_.data(),
@@ -361,7 +337,7 @@ public:
         work_.template run_lists<TileFormat::half>(
             task, {block_.frames(), 0, 0, rows},
             {block_.frames(), 0, 0, &state_.data()->candidates, rows},
-            LoweringSink{counts_.data(), cutoff_at(cutoff)});
+            LoweringSink{{counts_.data(), cutoff_at(cutoff)}});
     }
 
     GromosState state() const {
@@ -391,7 +367,6 @@ private:
     TiledFrames<Gpu> work_;
     GpuShare share_;
     SlotArrays<Gpu> owned_, block_;
-    Array<std::uint32_t> owned_ids_;
     Array<int> counts_;
     Array<std::int32_t> assignment_, centres_;
     Array<std::uint32_t> members_, candidates_;
@@ -526,8 +501,7 @@ private:
         }
     }
 
-    /// Divides the active frames among the parts. One part without room for a copy of them owns
-    /// all frames instead.
+    /// Divides the active frames among the parts.
     void deal() {
         step_ = static_cast<int>(centres_.size());
         owned_.assign(parts_.size(), {});
@@ -535,10 +509,6 @@ private:
         for (std::size_t i = 0; i < counts_.size(); ++i)
             if (counts_[i] > 0) active.push_back(static_cast<std::uint32_t>(i));
         dealt_ = std::ssize(active);
-        if (parts_.size() == 1 && 2 * active.size() > counts_.size()) {
-            active.resize(counts_.size());
-            std::iota(active.begin(), active.end(), 0u);
-        }
         for (std::size_t n = 0; n < active.size(); ++n)
             owned_[n % owned_.size()].push_back(active[n]);
         for (std::size_t part = 0; part < parts_.size(); ++part) {

@@ -166,10 +166,10 @@ std::int64_t tile_memory(Index frames, Index atoms, TileFormat format) {
 
 std::int64_t gromos_memory(Index frames, Index atoms) {
     constexpr Index kFormatWords = 16 * chunk_words(TileFormat::half) / kPanelFrames;
-    constexpr Index kFrameBytes = 7 * 4;  // counts, clusters, lists
+    constexpr Index kFrameBytes = 5 * 4;  // counts, clusters, lists
     const Index packed = rounded_up(atoms, kChunkAtoms) * kFormatWords +
                          static_cast<Index>(sizeof(FrameTerms) + sizeof(std::uint32_t));
-    return (frames + frames / 2 + 4 * kPanelFrames) * packed + kFrameBytes * frames;
+    return (2 * frames + 5 * kPanelFrames) * packed + kFrameBytes * frames;
 }
 
 }  // namespace pleat::rmsd

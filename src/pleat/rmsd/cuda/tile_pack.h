@@ -199,8 +199,8 @@ std::int64_t tile_memory(Index frames, Index atoms, TileFormat format);
 /// to float32.
 float product_error(TileFormat format, Index atoms);
 
-/// GPU bytes that GROMOS clustering takes besides: the frames of a cluster and its neighbourhood,
-/// at most half of all frames once more, and numbers per frame.
+/// GPU bytes that GROMOS clustering takes besides: copies of the frames with neighbours, of a
+/// cluster and its neighbourhood, and numbers per frame.
 std::int64_t gromos_memory(Index frames, Index atoms);
 
 }  // namespace pleat::rmsd
