@@ -1,5 +1,5 @@
-// Series of curves of one sample: exposures that are averaged, dilutions that are extrapolated, and
-// frames of an elution (SEC-SAXS) of which buffer and sample are found.
+// Elution: frames of a size-exclusion chromatography (SEC-SAXS), of which buffer and sample are
+// found.
 #pragma once
 
 #include <optional>
@@ -34,29 +34,6 @@ CurveSeries series_of(std::span<const Profile> curves);
 Profile mean_of(const CurveSeries& series, Block frames);
 /// Sample - factor buffer, with the errors of both. Throws InputError if their q differ.
 Profile subtract(const Profile& sample, const Profile& buffer, double factor = 1);
-
-/// Repeated exposures of one sample.
-struct Exposures {
-    /// [frame]: probability of such differences between the frame and the mean of the frames before
-    /// it without a change of the sample; 1 for the first.
-    std::vector<double> probability;
-    Index kept = 0;  ///< frames before the first of two that differ one after the other
-    Profile mean;    ///< of these
-};
-/// Radiation damage changes a sample from some exposure on: frames are kept up to there. One frame
-/// that differs alone is left in.
-Exposures average_exposures(const CurveSeries& series);
-
-/// Curves of one sample at several concentrations.
-struct Dilution {
-    Profile at_zero;                   ///< I(q) / c, extrapolated to c = 0
-    std::vector<double> slope, error;  ///< of I(q) / c by c, relative to `at_zero`; its error
-    double significance = 0;  ///< of the slopes below q Rg = 1.3, standard deviations; below 0:
-                              ///< molecules repel each other, above: they attract
-};
-/// A line through I(q) / c for each q. `concentrations`: one per curve, in any unit, above 0, of at
-/// least two values.
-Dilution extrapolate(const CurveSeries& series, std::span<const double> concentrations);
 
 struct ElutionOptions {
     std::optional<Block> buffer = {}, sample = {};  ///< not set: found

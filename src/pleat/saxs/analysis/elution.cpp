@@ -1,5 +1,5 @@
-// Series of curves of one sample: exposures, dilutions, elutions.
-#include "pleat/saxs/analysis/series.h"
+// Elution: tests of bands of q for ranges of equal frames, and of frames of one shape.
+#include "pleat/saxs/analysis/elution.h"
 
 #include <fmt/format.h>
 
@@ -362,77 +362,6 @@ Profile subtract(const Profile& sample, const Profile& buffer, double factor) {
         difference.sigma[k] = std::hypot(difference.sigma[k], factor * series.sigma(1, point));
     }
     return difference;
-}
-
-Exposures average_exposures(const CurveSeries& series) {
-    const Bands bands = bands_of(series);
-    const Index frames = series.frame_count();
-    Exposures result;
-    result.probability.assign(frames, 1.0);
-    OfBands sum = bands.mean[0];
-    Index kept = 1;
-    result.kept = frames;
-    for (Index f = 1; f < frames; ++f) {
-        double chi_squared = 0;
-        const auto n = static_cast<double>(kept);
-        for (int band = 0; band < kBands; ++band) {
-            const double difference = bands.mean[f][band] - sum[band] / n;
-            chi_squared += difference * difference / (bands.variance[band] * (1 + 1 / n));
-        }
-        result.probability[f] = chi_squared_tail(chi_squared, kBands);
-        const bool differs = result.probability[f] < kDifferent;
-        if (differs && f > 1 && result.probability[f - 1] < kDifferent) {
-            result.kept = f - 1;
-            break;
-        }
-        if (differs) continue;
-        ++kept;
-        for (int band = 0; band < kBands; ++band) sum[band] += bands.mean[f][band];
-    }
-    for (Index f = result.kept + 2; f < frames; ++f) result.probability[f] = 0;
-    result.mean = mean_of(series, {0, result.kept});
-    return result;
-}
-
-Dilution extrapolate(const CurveSeries& series, std::span<const double> concentrations) {
-    const Index frames = series.frame_count();
-    if (std::ssize(concentrations) != frames)
-        throw UsageError(
-            fmt::format("--concentrations: expected {} numbers, one per curve, found {}", frames,
-                        concentrations.size()));
-    const auto [least, most] = std::ranges::minmax(concentrations);
-    if (!(least > 0 && most > least))
-        throw UsageError("--concentrations: expected numbers above 0 of at least two values");
-    Dilution result;
-    result.at_zero.q = series.q;
-    double sum = 0, square = 0;
-    std::vector<double> variance;
-    for (Index k = 0; k < std::ssize(series.q); ++k) {
-        double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-        for (Index f = 0; f < frames; ++f) {
-            const double x = concentrations[f], y = series.intensity(f, k) / x;
-            const double error = series.sigma(f, k) / x, w = 1 / (error * error);
-            s += w;
-            sx += w * x;
-            sy += w * y;
-            sxx += w * x * x;
-            sxy += w * x * y;
-        }
-        const double determinant = s * sxx - sx * sx;
-        const double zero = (sxx * sy - sx * sxy) / determinant;
-        result.at_zero.intensity.push_back(zero);
-        result.at_zero.sigma.push_back(std::sqrt(sxx / determinant));
-        result.slope.push_back((s * sxy - sx * sy) / determinant / zero);
-        result.error.push_back(std::sqrt(s / determinant) / std::fabs(zero));
-    }
-    const Guinier line = guinier(result.at_zero);
-    for (std::size_t k = 0; line.is_valid && k <= line.last; ++k) {
-        const double w = 1 / (result.error[k] * result.error[k]);
-        sum += w * result.slope[k];
-        square += w;
-    }
-    result.significance = square > 0 ? sum / std::sqrt(square) : 0;
-    return result;
 }
 
 Elution analyse_elution(const CurveSeries& series, const ElutionOptions& options, Notes* notes) {

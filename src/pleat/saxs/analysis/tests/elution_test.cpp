@@ -1,4 +1,4 @@
-// Tests of series of curves: made exposures, dilutions and elutions whose truth is known.
+// Tests of elutions: made frames whose buffer and sample are known.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/saxs/analysis/series.h"
+#include "pleat/saxs/analysis/elution.h"
 
 namespace pleat::saxs {
 namespace {
@@ -116,53 +116,6 @@ TEST(Elution, RefusesFramesWithoutPeakOrBuffer) {
     EXPECT_NE(error_text<InputError>([&] {
                   analyse_elution(made_series(4, 7, flat), {}, nullptr);
               }).find("expected 10 frames of an elution or more, found 4"),
-              std::string::npos);
-}
-
-TEST(Exposures, StopAtRadiationDamage) {
-    int right = 0, all = 0;
-    constexpr int kTrials = 50;
-    for (int seed = 0; seed < kTrials; ++seed) {
-        const auto damaged = [](Index f, double q) {
-            return particle(q, f < 6 ? kRg : kRg + 2.0 * static_cast<double>(f - 5));
-        };
-        right += average_exposures(made_series(12, 100 + seed, damaged, 0.01)).kept == 6;
-        const auto same = [](Index, double q) { return particle(q, kRg); };
-        all += average_exposures(made_series(12, 200 + seed, same, 0.01)).kept == 12;
-    }
-    EXPECT_GE(right, 40);  // the first of the damaged ones is near the others
-    EXPECT_EQ(all, kTrials);
-}
-
-TEST(Exposures, ProbabilitiesAreUniformWithoutDamage) {
-    int low = 0, count = 0;
-    for (int seed = 0; seed < 100; ++seed) {
-        const auto same = [](Index, double q) { return particle(q, kRg); };
-        const Exposures found = average_exposures(made_series(10, 300 + seed, same, 0.01));
-        for (std::size_t f = 1; f < found.probability.size(); ++f, ++count)
-            low += found.probability[f] < 0.1;
-    }
-    EXPECT_NEAR(low / static_cast<double>(count), 0.1, 0.04);
-}
-
-TEST(Dilution, ExtrapolatesToZero) {
-    const std::vector<double> concentrations{1, 2, 5, 10};
-    const auto repelling = [&](Index f, double q) {
-        const double c = concentrations[f], between = 1 - 0.03 * c * std::exp(-q * q * 900);
-        return c * particle(q, kRg) * between;
-    };
-    const Dilution found = extrapolate(made_series(4, 8, repelling, 0.003), concentrations);
-    const Guinier line = guinier(found.at_zero);
-    EXPECT_NEAR(line.gyration_radius, kRg, 3 * line.gyration_radius_error);
-    EXPECT_NEAR(line.forward_intensity, 1, 3 * line.forward_intensity_error);
-    EXPECT_LT(found.significance, -10);
-    const auto ideal = [&](Index f, double q) { return concentrations[f] * particle(q, kRg); };
-    EXPECT_LT(std::fabs(extrapolate(made_series(4, 9, ideal, 0.003), concentrations).significance),
-              4);
-    const std::vector<double> equal{2, 2, 2, 2};
-    EXPECT_NE(error_text<UsageError>([&] {
-                  extrapolate(made_series(4, 9, ideal), equal);
-              }).find("of at least two values"),
               std::string::npos);
 }
 
