@@ -5,7 +5,7 @@
 
 PRESET ?= release
 
-.PHONY: demo docs packages test test-faults test-mpi test-packages test-strangers
+.PHONY: demo docs packages test test-arm64 test-faults test-mpi test-packages test-strangers
 
 demo:
 	scripts/setup program
@@ -22,6 +22,11 @@ test-faults:
 	scripts/build $(PRESET) -DPLEAT_TESTS=ON
 	PLEAT_PROGRAM=$(CURDIR)/build/$(PRESET)/apps/pleat/pleat python3 -B tests/faults/test_faults.py --trials 40
 	PLEAT_PROGRAM=$(CURDIR)/build/$(PRESET)/apps/pleat/pleat python3 -B tests/faults/test_list_kills.py --kills 50
+
+test-arm64:
+	scripts/setup arm64
+	scripts/build arm64
+	scripts/test build/arm64
 
 test-mpi: PRESET = mpi
 test-mpi:

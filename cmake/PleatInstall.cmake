@@ -1,29 +1,25 @@
 # Installation: the library with its headers and packages for CMake and pkg-config; what archives carry.
 include(CMakePackageConfigHelpers)
 
-# Debian's packages depend on packages of the libraries that pleat links to; archives and wheels for
-# other distributions carry them, in a folder of their own.
-option(PLEAT_BUNDLE "Install the shared libraries that pleat links to, except those of glibc" OFF)
+# Debian's packages depend on packages of the libraries that pleat links to. Archives and wheels are for
+# other distributions (docs/decisions/0045): they contain libraries of C++, carry those of C in a folder of
+# their own, and have what glibc 2.28 lacks.
+option(PLEAT_BUNDLE "Install files that need libraries of glibc alone" OFF)
 if(PLEAT_BUNDLE)
-  set(glibc "^ld-linux" "^lib(c|dl|m|mvec|pthread|rt)\\.so")
-  install(RUNTIME_DEPENDENCY_SET pleat_libraries PRE_EXCLUDE_REGEXES ${glibc}
+  set(excluded PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|dl|gcc_s|m|mvec|pthread|rt)\\.so")
+  install(RUNTIME_DEPENDENCY_SET pleat_libraries ${excluded}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
   if(TARGET pleat_python)
-    # Other modules of the same Python process may need a newer libstdc++ than that of this machine.
-    install(RUNTIME_DEPENDENCY_SET pleat_python_libraries
-      PRE_EXCLUDE_REGEXES ${glibc} "^lib(stdc\\+\\+|gcc_s)\\.so"
+    install(RUNTIME_DEPENDENCY_SET pleat_python_libraries ${excluded}
       LIBRARY DESTINATION pleat/libs COMPONENT python EXCLUDE_FROM_ALL)
-    set_target_properties(pleat_python PROPERTIES INSTALL_RPATH "$ORIGIN/libs")
+    set_target_properties(${PLEAT_PYTHON_TARGETS} PROPERTIES INSTALL_RPATH "$ORIGIN/libs")
   endif()
-  # LD_LIBRARY_PATH must not replace these libraries by others: a DT_RPATH comes before it.
-  foreach(target IN ITEMS pleat pleat_program pleat_python)
-    if(TARGET ${target})
-      target_link_options(${target} PRIVATE LINKER:--disable-new-dtags)
-    endif()
-  endforeach()
+  pleat_carry_libraries(pleat ${PLEAT_PYTHON_TARGETS})
   file(RELATIVE_PATH libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR}/pleat)
   set_target_properties(pleat PROPERTIES INSTALL_RPATH "$ORIGIN/pleat")
   if(TARGET pleat_program)
+    pleat_carry_libraries(pleat_program)
+    pleat_old_start(pleat_program)
     set_target_properties(pleat_program PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
   endif()
 endif()

@@ -12,6 +12,16 @@ target_compile_options(pleat_options INTERFACE
   -Wno-error=free-nonheap-object -Wno-error=maybe-uninitialized -Wno-restrict
   -Wno-error=stringop-overflow -Wno-error=stringop-overread>)
 
+# arm64: compilers fuse multiplications and additions there unless told otherwise, which the code that all
+# x86-64 CPUs run cannot: without that both give the same float64 numbers. Kernels use NEON alone, the static
+# target: they keep vectors in arrays and structs, where SVE's, of unknown size, cannot be, and the SVE of
+# Grace is as narrow as NEON. The second name stops Highway 1.0.3 from compiling for CPUs with AES only.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>)
+  add_compile_definitions(HWY_COMPILE_ONLY_STATIC TOOLCHAIN_MISS_SYS_AUXV_H)
+endif()
+
 # Sanitizers must reach every object and every link of the build, so they are set for all of it.
 if(PLEAT_SANITIZE)
   add_compile_options(-fsanitize=${PLEAT_SANITIZE} -fno-omit-frame-pointer)
@@ -52,7 +62,7 @@ function(pleat_sources)
 endfunction()
 
 # pleat_embed(a.cpp NAME file ...): defines NAME as the path of a data file that a.cpp embeds by
-# PLEAT_EMBED() (core/files/embedded_file.h).
+# PLEAT_EMBED() (core/hardware/embedded_file.h).
 function(pleat_embed source)
   while(ARGN)
     list(POP_FRONT ARGN name file)
@@ -122,6 +132,32 @@ function(pleat_cuda_on_host variable)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON
     COMPILE_OPTIONS "-Wno-unknown-pragmas;-fno-strict-aliasing;-U_FORTIFY_SOURCE")
   set(${variable} ${ARGN} PARENT_SCOPE)
+endfunction()
+
+# pleat_carry_libraries(target ...): programs and libraries that need glibc 2.28 alone: they contain the libraries
+# of C++, hidden, and what that glibc lacks (src/pleat/core/portable). LD_LIBRARY_PATH must not replace the
+# libraries that they carry by others: a DT_RPATH comes before it. Before 2.34 glibc was several libraries. libpleat
+# and modules share libgcc with the process that loads them: two of them cannot unwind one stack.
+function(pleat_carry_libraries)
+  if(NOT TARGET pleat_portable)
+    set(folder ${PROJECT_SOURCE_DIR}/src/pleat/core/portable)
+    add_library(pleat_portable OBJECT ${folder}/carried_libraries.cpp ${folder}/older_glibc.cpp)
+    target_link_libraries(pleat_portable PRIVATE pleat_options)
+    set_target_properties(pleat_portable PROPERTIES CXX_VISIBILITY_PRESET hidden)
+  endif()
+  foreach(target IN LISTS ARGN)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:pleat_portable>)
+    target_link_options(${target} PRIVATE -static-libstdc++ LINKER:--disable-new-dtags
+      $<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>,-static-libgcc,-shared-libgcc>
+      LINKER:--exclude-libs,libstdc++.a:libgcc.a:libgcc_eh.a:libpugixml.a
+      LINKER:--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,-l:librt.so.1,--as-needed)
+  endforeach()
+endfunction()
+
+# pleat_old_start(target): a program whose constructors a glibc before 2.34 calls, too.
+function(pleat_old_start target)
+  target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/pleat/core/portable/program_start.cpp)
+  target_link_options(${target} PRIVATE LINKER:--wrap=__libc_start_main)
 endfunction()
 
 # Headers of nearly all tests, which are compiled once and make theirs take half the time; the code of

@@ -1,4 +1,5 @@
-# Lays out the pages of the site: the project's own Markdown, links turned, and what is made from code.
+# Lays out the pages of the site: the project's own Markdown and notebooks, links turned, and what is made from code.
+import json
 import re
 import shutil
 import sys
@@ -27,10 +28,37 @@ def page_map(root):
     for path in sorted((root / "docs").rglob("*.md")):
         name = path.relative_to(root).as_posix()
         pages.setdefault(name, name.removeprefix("docs/"))
+    for path in sorted((root / "examples" / "notebooks").glob("*.ipynb")):
+        pages[path.relative_to(root).as_posix()] = f"notebooks/{path.stem}.md"
     code = root / "src" / "pleat"
     for path in sorted(code.rglob("README.md")):
         pages[path.relative_to(root).as_posix()] = f"engines/{'_'.join(path.parent.relative_to(code).parts)}.md"
     return pages
+
+
+def shown(output):
+    """Markdown of one output of a cell."""
+    data = {kind: "".join(text) for kind, text in output.get("data", {"text/plain": output.get("text", "")}).items()}
+    if "image/png" in data:
+        return f'<img alt="" src="data:image/png;base64,{data["image/png"].strip()}">\n'
+    if "text/html" in data:  # a DataFrame; a blank line would end the HTML
+        table = re.sub(r"<style.*?</style>", "", data["text/html"], flags=re.DOTALL)
+        table = table.replace('border="1" class="dataframe"', 'class="docutils"')
+        return "\n".join(filter(str.strip, table.splitlines())) + "\n"
+    return f"```text\n{data['text/plain'].strip()}\n```\n"
+
+
+def page_text(path):
+    """The Markdown of a page or of a notebook with its outputs."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return text
+    parts = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source + "\n" if cell["cell_type"] == "markdown" else f"```python\n{source}\n```\n")
+        parts += map(shown, cell.get("outputs", ()))
+    return "\n".join(parts)
 
 
 def turned(text, name, pages, root):
@@ -98,7 +126,7 @@ def stage(root, folder):
     """Writes all pages into `folder`, which is replaced."""
     shutil.rmtree(folder, ignore_errors=True)
     pages = page_map(root)
-    texts = {page: turned((root / name).read_text(encoding="utf-8"), name, pages, root)
+    texts = {page: turned(page_text(root / name), name, pages, root)
              for name, page in pages.items()}
     texts["formats.md"] += "\n" + python_reference.places(root)
     made = made_pages(root)

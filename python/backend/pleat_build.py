@@ -1,8 +1,8 @@
 # Build backend: wheels of pleat by CMake, without any package of Python's (PEP 517).
 """`pip install .` calls prepare_metadata_for_build_wheel(), which checks what the build needs and compiles
 nothing, then build_wheel(). Settings: --config-settings build=FOLDER takes the module from a CMake build
-that is there, with the libraries that it links to if that was configured with PLEAT_BUNDLE=ON; jobs=N sets
-how many compilers run."""
+that is there, with the libraries that it links to if that was configured with PLEAT_BUNDLE=ON; python=3.N
+takes the module for another Python of that build (PLEAT_PYTHON_HEADERS); jobs=N sets how many compilers run."""
 import base64
 import hashlib
 import os
@@ -16,9 +16,13 @@ import zipfile
 from pathlib import Path
 
 import build_requirements
+import symbol_versions
 
 ROOT = Path(__file__).resolve().parents[2]
-NAME = "pleat"
+NAME = "pleat"  # of the module and the program
+DISTRIBUTION = "pleat-protein"  # on the Python index, where "pleat" is another package
+FILE_NAME = DISTRIBUTION.replace("-", "_")
+GLIBC = "2.28"  # the oldest that wheels with libraries run on, where that can be had
 COMMIT_FILE = "apps/pleat/version/commit.txt"  # in git's archives, too
 DESCRIPTION = "Couplings, mutual information, RMSD, clusters and scattering of proteins, on CPUs and GPUs"
 
@@ -31,18 +35,16 @@ def version():
 
 def metadata():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    return (f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version()}\nSummary: {DESCRIPTION}\n"
+    return (f"Metadata-Version: 2.1\nName: {DISTRIBUTION}\nVersion: {version()}\nSummary: {DESCRIPTION}\n"
             "License: Apache-2.0\nRequires-Python: >=3.9\nRequires-Dist: numpy\n"
             f"Description-Content-Type: text/markdown\n\n{readme}")
 
 
-def tag(is_bundled=False):
-    """`is_bundled`: the wheel has all libraries but those that PEP 600 expects on every machine with the
-    glibc of this one or a newer one."""
-    python = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    platform = sysconfig.get_platform()
-    if is_bundled:
-        platform = f"manylinux_{os.confstr('CS_GNU_LIBC_VERSION').split()[1]}_{os.uname().machine}"
+def tag(python=None, glibc=None):
+    """`python`: such as "3.9", this one where it is None; `glibc`: the version that a wheel needs that has all
+    other libraries (PEP 600)."""
+    python = "cp" + (python or f"{sys.version_info.major}.{sys.version_info.minor}").replace(".", "")
+    platform = f"manylinux_{glibc}_{os.uname().machine}" if glibc else sysconfig.get_platform()
     return f"{python}-{python}-" + re.sub(r"\W", "_", platform)
 
 
@@ -78,7 +80,7 @@ def record_line(name, data):
 
 
 def info_folder():
-    return f"{NAME}-{version()}.dist-info"
+    return f"{FILE_NAME}-{version()}.dist-info"
 
 
 def info_files(wheel_tag):
@@ -129,16 +131,26 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     folder = built(settings)
     with tempfile.TemporaryDirectory() as name:
         staged = Path(name).resolve()
-        run("cmake", "--install", str(folder), "--component", "python", "--strip", "--prefix", str(staged))
-        wheel_tag = tag(is_bundled=(staged / NAME / "libs").exists())
-        wheel = f"{NAME}-{version()}-{wheel_tag}.whl"
+
+        def install(component):
+            run("cmake", "--install", str(folder), "--component", component, "--strip", "--prefix", str(staged))
+        install("python")
+        if "python" in settings:
+            next((staged / NAME).glob("_pleat.*.so")).unlink()
+            install(f"python{settings['python']}")
+        glibc = None
+        if (staged / NAME / "libs").exists():
+            lowered = symbol_versions.lower_folder(staged, symbol_versions.number(GLIBC))
+            glibc = max(GLIBC, lowered, key=symbol_versions.number)
+        wheel_tag = tag(settings.get("python"), glibc)
+        wheel = f"{FILE_NAME}-{version()}-{wheel_tag}.whl"
         write_wheel(Path(wheel_directory, wheel), staged_files(staged), wheel_tag)
     return wheel
 
 
 def build_sdist(sdist_directory, config_settings=None):
     """All that git tracks, and the commit, which a build of the archive names."""
-    base = f"{NAME}-{version()}"
+    base = f"{FILE_NAME}-{version()}"
     listing = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], check=True,
                              capture_output=True).stdout.decode()
     with tempfile.TemporaryDirectory() as staged:

@@ -10,6 +10,13 @@ Lengths are angstrom, information is in bits; indices count from 0. Arrays go in
 without copies, as far as their type and order allow it. Ctrl-C stops a call; other threads of Python
 run meanwhile.
 """
+import warnings
+from pathlib import Path
+
+for _other in Path(__file__).parents[1].glob("pleat-*.dist-info"):
+    warnings.warn(f"{_other.stem} is installed here, too: another package, an origami program, or an old pleat; both put files "
+                  "into pleat/. Run `pip uninstall pleat pleat-protein`, then install pleat-protein again", stacklevel=2)
+
 from . import errors  # noqa: F401  the module below takes its exceptions from there
 from . import _pleat
 from . import plot

@@ -214,7 +214,9 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
         result = _pleat.rmsd_to_reference(xyz if is_mean else relabelled(xyz, structure), structure, sets, options, how)
     else:
         result = _pleat.rmsd(relabelled(xyz, xyz[0]), sets, options, how)
-    return Rmsd(result, selection=atoms.name, symmetry=symmetry)
+    found = Rmsd(result, selection=atoms.name, symmetry=symmetry)
+    found._order = _order_of(frames)
+    return found
 
 
 def _refuse_moved(in_place, *ensembles):
@@ -261,9 +263,9 @@ def mean_structure(ensemble, *, fit=None, atom_weights=None, options, how):
 _METHOD = next(field["default"] for field in _pleat.cluster_fields() if field["name"] == "method")
 
 
-def _clusters(native, options, frames=None, chains=None):
+def _clusters(native, options, order):
     swept = None if native.sweep is None else "cutoff" if options.get("cutoff") is not None else "k"
-    return Clusters(native, method=options.get("method", _METHOD), sweep_of=swept, **_order_of(frames, chains))
+    return Clusters(native, method=options.get("method", _METHOD), sweep_of=swept, **order)
 
 
 def _order_of(frames, chains=None):
@@ -281,7 +283,7 @@ def _of_each_chain(frames, atoms, weights, precision, options, how):
         weights = np.ascontiguousarray(weights[places[0]])
     xyz = atoms.of(frames.xyz)
     native = _pleat.cluster_frames(np.concatenate([xyz[:, of] for of in places]), weights, precision, options, how)
-    return _clusters(native, options, frames, chains)
+    return _clusters(native, options, _order_of(frames, chains))
 
 
 def _series(origins):
@@ -370,20 +372,22 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
                         (isinstance(items, np.ndarray) and items.ndim < 3))
     if not is_of_frames and (symmetry != "none" or fit is not None or each_chain):
         raise UsageError("leave symmetry, fit and each_chain out: a matrix has no atoms")
+    order = _order_of(None)
     if isinstance(items, Rmsd):
+        order = items._order or order
         if items.matrix is None:
             raise InputError("expected an Rmsd with a matrix, found none; take matrix='condensed'")
         _pleat.require_distances(items.metric)
         if items._coordinates is not None and select == "all" and atom_weights is None:
             return _clusters(_pleat.cluster_compared(items.matrix, items._coordinates, items._weights,
-                                                     items._precision, options, how), options)
+                                                     items._precision, options, how), options, order)
         items = items.matrix
     if hasattr(items, "to_numpy") and getattr(items, "ndim", 0) in (1, 2):  # of pandas
         items = items.to_numpy(dtype=np.float64)
     if isinstance(items, np.ndarray) and items.ndim < 3:
         if atom_weights is not None or not (isinstance(select, str) and select == "all"):
             raise UsageError("leave select and atom_weights out: a matrix has no atoms")
-        return _clusters(_pleat.cluster_matrix(items, options, how), options)
+        return _clusters(_pleat.cluster_matrix(items, options, how), options, order)
     frames = as_ensemble(items, match=match)
     if atom_weights is None and options.get("method") == "gmx" and _has_names(frames):
         atom_weights = "gmx"
@@ -405,7 +409,7 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         native = _pleat.cluster_frames(xyz, atoms.weights_of(frames, atom_weights), precision, options, how)
     else:
         native = _pleat.cluster_permuted(xyz, sets, precision, options, how)
-    return _clusters(native, options, frames)
+    return _clusters(native, options, _order_of(frames))
 
 
 def _observable(row, number):

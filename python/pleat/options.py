@@ -8,6 +8,8 @@ import numbers
 import os
 import re
 
+import numpy as np
+
 from .errors import Error, UsageError
 from .progress import heard
 from .result import paragraph
@@ -33,7 +35,7 @@ def annotation(field):
     if field["is_path"]:
         return "str | PathLike[str]"
     if field["is_range"]:
-        return "str | float | range"
+        return "str | float | range | Sequence[float]"
     if field["choices"]:
         return "Literal[" + ", ".join(repr(choice) for choice in field["choices"]) + "]"
     return kind + " | None" if field["automatic"] else kind
@@ -80,9 +82,20 @@ def parts_text(parts):
     return ",".join(str(length) for length in parts)
 
 
+def _series_text(values):
+    """Text of numbers at equal steps, or of what range_text takes."""
+    if not isinstance(values, (list, tuple, np.ndarray)):
+        return range_text(values)
+    found = np.asarray(values, dtype=np.float64).ravel()
+    steps = np.diff(found)
+    if found.size == 0 or (steps <= 0).any() or not np.allclose(steps, steps[:1], rtol=1e-9):
+        raise ValueError(f"expected rising numbers at equal steps, found {values!r}")
+    return ":".join(f"{number:.12g}" for number in (found[0], found[-1], *steps[:1])[:1 if found.size == 1 else 3])
+
+
 def _value(field, value):
     try:
-        return range_text(value) if field["is_range"] else value
+        return _series_text(value) if field["is_range"] else value
     except ValueError as error:
         raise UsageError(f"{keyword(field)}: {error}") from None
 

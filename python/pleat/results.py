@@ -120,6 +120,7 @@ class Rmsd(Result):
     """
 
     _tables = ("values", "neighbours", "best")
+    _order = None  # of its frames, for clusters of them
 
     @property
     def _array_of(self):

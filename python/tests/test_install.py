@@ -23,13 +23,18 @@ def test_pip_installs_and_the_copy_works(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     environment["PYTHONPATH"] = str(tmp_path / "site")
     code = ("import importlib.metadata, numpy as np, pleat\n"
-            "assert importlib.metadata.version('pleat') == pleat.__version__\n"
+            "assert importlib.metadata.version('pleat-protein') == pleat.__version__\n"
             f"assert '\\nversion: ' + pleat.__version__ + '\\n' in open({str(ROOT / 'CITATION.cff')!r}).read()\n"
             "print(pleat.__file__, pleat.rmsd(np.ones((2, 3, 3))).matrix)\n")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
                           env=environment, cwd=tmp_path, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(tmp_path)) and done.stdout.endswith("[0.]\n")
+    assert "another package" not in done.stderr
+    (tmp_path / "site" / "pleat-0.1.0.dist-info").mkdir()
+    done = subprocess.run([sys.executable, "-c", "import pleat"], capture_output=True, text=True, check=False,
+                          env=environment, cwd=tmp_path, timeout=60)
+    assert done.returncode == 0 and "pleat-0.1.0 is installed here, too: another package" in done.stderr, done.stderr
     assert not list((tmp_path / "site" / "pleat").glob("libpleat*"))  # the module holds the code
     command = [sys.executable, tmp_path / "site" / "bin" / "pleat"]
     for program in (command, [sys.executable, "-m", "pleat"]):
@@ -41,10 +46,9 @@ def test_pip_installs_and_the_copy_works(tmp_path):
         assert refused.returncode == 3 and refused.stderr.startswith("pleat: "), refused.stderr
 
 
-def call_backend(code, **environment):
+def call_backend(code, backend=ROOT / "python" / "backend", **environment):
     """Runs Python code beside the build backend, as pip does."""
-    backend = str(ROOT / "python" / "backend")
-    return subprocess.run([sys.executable, "-B", "-c", f"import sys\nsys.path.insert(0, {backend!r})\n{code}"],
+    return subprocess.run([sys.executable, "-B", "-c", f"import sys\nsys.path.insert(0, {str(backend)!r})\n{code}"],
                           capture_output=True, text=True, check=False, timeout=60,
                           env={**os.environ, **environment})
 
@@ -80,7 +84,7 @@ def test_metadata_is_made_without_a_build(tmp_path):
     info = tmp_path / done.stdout.strip()
     assert info.name.endswith(".dist-info")
     text = (info / "METADATA").read_text(encoding="utf-8")
-    assert "\nName: pleat\n" in text and "\nRequires-Dist: numpy\n" in text
+    assert "\nName: pleat-protein\n" in text and "\nRequires-Dist: numpy\n" in text
     assert (info / "WHEEL").exists() and (info / "LICENSE").exists()
 
 
@@ -119,4 +123,8 @@ def test_archive_of_sources_names_its_commit(tmp_path):
     folder = sources / "apps" / "pleat" / "version"
     subprocess.run(["cmake", "-D", f"SOURCE={sources}", "-D", f"INPUT={folder / 'version_line.cpp.in'}", "-D",
                     f"OUTPUT={made}", "-P", folder / "write_commit.cmake"], check=True, timeout=60)
+    (tmp_path / "info").mkdir()
+    code = f"import pleat_build\nprint(pleat_build.prepare_metadata_for_build_wheel({str(tmp_path / 'info')!r}))"
+    done = call_backend(code, backend=sources / "python" / "backend")
+    assert done.returncode == 0 and done.stdout.startswith("pleat_protein-"), done.stderr
     assert re.search(r'commit = "[0-9a-f]{12,40}(-dirty)?"', made.read_text(encoding="ascii"))

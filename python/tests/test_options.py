@@ -78,6 +78,14 @@ def test_ranges_and_slices_of_python_are_values(tmp_path):
         np.testing.assert_array_equal(found.assignment, same.assignment)
         assert (found.sweep is None) == (same.sweep is None)
         assert found.sweep is None or found.sweep["value"].tolist() == list(values)
+    for values in ([2, 3, 4], (2, 4), np.arange(2, 7, 2)):
+        assert pleat.cluster(xyz, method="average", k=values).sweep["value"].tolist() == list(values)
+    steps = np.arange(1.5, 2.5, 0.1)
+    np.testing.assert_allclose(pleat.cluster(xyz, cutoff=steps).sweep["value"], steps)
+    assert len(pleat.cluster(xyz, method="average", k=[3]).clusters) == 3
+    for wrong in ([2, 3, 7], [3, 2], [], [2, 2]):
+        with pytest.raises(pleat.UsageError, match="^k: expected rising numbers at equal steps"):
+            pleat.cluster(xyz, method="average", k=wrong)
     for wrong in (range(5, 5), range(6, 2, -1)):
         with pytest.raises(pleat.UsageError, match="^k: expected a rising range that is not empty"):
             pleat.cluster(xyz, method="average", k=wrong)

@@ -95,7 +95,7 @@ CALLS = {
     "refine": lambda o: pleat.refine(o.structure, linkers="A:174-179", frames=8, chains=2, moves=2).table["rg"],
     "report": lambda o: pleat.report([pleat.cluster(o.frames, cutoff=1.5),
                                       pleat.couplings(o.rows, max_iterations=5)]).panels,
-    "accessibility": lambda o: pleat.accessibility(o.structure).area,
+    "accessibility": lambda o: pleat.accessibility(o.structure).relative,
     "square": lambda o: pleat.square(pleat.rmsd(o.frames).matrix),
 }
 # Of paths and of results alone; other tests call them.

@@ -119,6 +119,7 @@ class ContactMapPanel {
     this.chooseColumns(isLimited);
     const { drawing, buttons } = this.heat;
     this.heat = this.makeHeat();
+    this.heat.drawing.id = drawing.id;
     drawing.replaceWith(this.heat.drawing);
     buttons.replaceWith(this.heat.buttons);
     this.repaint();

@@ -77,17 +77,18 @@ export class Heat {
 
   private watch(): void {
     const watch = new IntersectionObserver((entries) => {
-      if (!entries.some((entry) => entry.isIntersecting)) return;
-      watch.disconnect();
-      this.seen = true;
-      this.paintNow();
+      if (entries.some((entry) => entry.isIntersecting)) begin();
     }, { rootMargin: "300px" });
-    watch.observe(this.drawing);
-    onPrint((isPrinting) => {
-      if (!isPrinting || this.seen) return;
+    const begin = (): void => {
+      if (this.seen) return;
       watch.disconnect();
       this.seen = true;
       this.paintNow();
+    };
+    watch.observe(this.drawing);
+    this.drawing.addEventListener("pleat-shown", begin);
+    onPrint((isPrinting) => {
+      if (isPrinting) begin();
     });
   }
 

@@ -4,9 +4,10 @@ import { contactMapPanel } from "./contact_map";
 import { barsPanel, clusterColour, histogramPanel, stepsPanel } from "./counts";
 import { curvePanel } from "./curve";
 import { readPageData, type PageData, type Run, type Section } from "./data";
-import { chooser, html, newId, readable } from "./dom";
+import { chooser, html, newId, readable, svg } from "./dom";
 import { heatMapPanel, unknownPanel } from "./heat_map";
 import { columnLabels, mutatedResidues } from "./labels";
+import { keepArranged } from "./layout";
 import { logoPanel } from "./logo";
 import { manifestPanel } from "./manifest";
 import { modelsPanel, moleculePanel } from "./molecule";
@@ -51,8 +52,8 @@ function headline(run: Run): HTMLElement[] {
   if (run.headline === undefined) return [];
   const { sentence, tiles } = run.headline;
   return [html("p", { class: "headline" }, readable(sentence), html("span", { class: "folder" }, ` Run ${run.name}`)),
-          html("ul", { class: "tiles" }, ...tiles.map(({ value, label }) =>
-            html("li", {}, html("strong", {}, value), html("span", {}, readable(label)))))];
+          ...(tiles.length === 0 ? [] : [html("ul", { class: "tiles" }, ...tiles.map(({ value, label }) =>
+            html("li", {}, html("strong", {}, value), html("span", {}, readable(label)))))])];
 }
 
 /** What the data of the runs are called, each once. */
@@ -78,10 +79,23 @@ function drawRun(run: Run, id: string): HTMLElement {
   for (const section of [...run.sections.filter((one) => one.kind !== "contact_map"), ...later])
     panels.set(section, drawSection(section, place));
   const inOrder = run.sections.map((section) => panels.get(section) as HTMLElement);
-  const notes = run.notes.map((note) => html("p", { class: "note" }, note));
+  const notes = run.notes.map((note) => html("p", { class: "note" }, note)), frame = html("div", { class: "panels" });
+  keepArranged(frame, inOrder, manifestPanel(run, place));
   return html("section", { "aria-labelledby": id },
-    html("h2", { id, tabindex: -1 }, titleOf(run)), ...headline(run), ...notes,
-    html("div", { class: "panels" }, ...inOrder, manifestPanel(run, place)));
+    html("h2", { id, tabindex: -1 }, titleOf(run)), ...headline(run), ...notes, frame);
+}
+
+/** A link to a run: its first drawing as it is below, its title and its sentence. */
+function card(run: Run, id: string, section: HTMLElement): HTMLElement {
+  const drawing = section.querySelector<SVGSVGElement>("svg.drawing:not(.lines)"), link = html("a", { class: "card", href: `#${id}` });
+  if (drawing !== null) {
+    drawing.id ||= newId();
+    link.append(svg("svg", { viewBox: drawing.getAttribute("viewBox") ?? "", "aria-hidden": "true" }, svg("use", { href: `#${drawing.id}` })));
+    drawing.dispatchEvent(new Event("pleat-shown"));
+  }
+  link.append(html("span", {}, html("strong", {}, titleOf(run)), readable(run.headline?.sentence ?? ""),
+                   html("span", { class: "folder" }, `Run ${run.name}`)));
+  return link;
 }
 
 /** Light, dark, or as the system is; drawings that cannot follow by style alone are told. */
@@ -98,16 +112,13 @@ function themeChooser(): HTMLElement {
 
 function drawPage(data: PageData, page: HTMLElement): void {
   const title = pageTitle(data);
-  const isAlone = (run: Run): boolean => data.runs.every((other) => other === run || titleOf(other) !== titleOf(run));
-  const linkText = (run: Run): string =>
-    run.title === undefined ? run.name : isAlone(run) ? run.title : `${run.title} (${run.name})`;
   document.title = `${title} - pleat`;
   const ids = data.runs.map(() => newId());
+  const sections = data.runs.map((run, n) => drawRun(run, ids[n]));
   // The title names a single run already.
-  const links = data.runs.length < 2 ? [] : data.runs.map((run, n) => html("a", { href: `#${ids[n]}` }, linkText(run)));
+  const cards = sections.length < 2 ? [] : [html("nav", { "aria-label": "Runs" }, ...data.runs.map((run, n) => card(run, ids[n], sections[n])))];
   page.replaceChildren(
-    html("header", {}, html("h1", {}, title), ...(links.length > 0 ? [html("nav", { "aria-label": "Runs" }, ...links)] : []), themeChooser()),
-    html("main", {}, ...data.runs.map((run, n) => drawRun(run, ids[n]))),
+    html("header", {}, html("h1", {}, title), themeChooser()), html("main", {}, ...cards, ...sections),
     html("footer", {}, `Made by pleat ${data.pleat}. Molecules are drawn by 3Dmol.js (Rego and Koes, ` +
       "Bioinformatics 31:1322, 2015); its licence is in this file's source."));
   document.documentElement.dataset.state = "ready";

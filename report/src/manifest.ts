@@ -52,7 +52,7 @@ export function manifestPanel(run: Run, place: Place): HTMLElement {
   const { manifest } = run, json = JSON.stringify(manifest, null, 2);
   const words = Array.isArray(manifest.arguments) ? manifest.arguments.map(String) : [];
   const command = ["pleat", ...words.map(quoted)].join(" ");
-  panel.element.classList.add("wide", "run-panel");
+  panel.element.classList.add("run-panel");
   panel.body.append(fold("Command, results, parameters, inputs and citations",
     html("pre", { class: "command", tabindex: 0, role: "region", "aria-label": "Command" }, command),
     list([["status", manifest.status], ["version", manifest.version], ["finished", manifest.finished],

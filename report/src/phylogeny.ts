@@ -1,26 +1,19 @@
 // Phylogeny: a tree of sequences whose branches are as long as the substitutions on them.
 import { addReading, type Box, drawAxes } from "./axes";
 import type { Phylogeny } from "./data";
-import { html, svg } from "./dom";
-import { allNodes, layOut, leavesOf, type Node, parseNewick } from "./newick";
-import { Panel, type Place } from "./panel";
+import { svg } from "./dom";
+import type { Node } from "./newick";
+import type { Panel, Place } from "./panel";
 import { makeScale } from "./scale";
+import { panelOfTree } from "./tree";
 
 const WIDTH = 560, TOP = 12, BELOW = 44;
 /** More leaves than these have no names on the drawing. */
 const NAMED = 40;
 const THIN = 3.5;
 
-export function phylogenyPanel(section: Phylogeny, place: Place): HTMLElement {
-  const panel = new Panel(place, section.title, section.note);
-  const root = parseNewick(section.newick);
-  if (root === null) {
-    panel.body.append(html("p", {}, "The tree could not be read."));
-    return panel.element;
-  }
-  layOut(root);
-  const nodes = allNodes(root), leaves = leavesOf(root), isNamed = leaves.length <= NAMED;
-  const depth = new Map<Node, number>([[root, 0]]);
+function drawPhylogeny(panel: Panel, drawing: SVGSVGElement, nodes: Node[], leaves: Node[]): void {
+  const isNamed = leaves.length <= NAMED, depth = new Map<Node, number>([[nodes[0], 0]]);
   for (const node of nodes.slice(1)) depth.set(node, (depth.get(node.parent as Node) ?? 0) + node.length);
   const height = Math.max(200, Math.min(420, 13 * leaves.length)) + TOP + BELOW;
   const box: Box = { left: 24, right: WIDTH - (isNamed ? 130 : 12), top: TOP, bottom: height - BELOW };
@@ -44,8 +37,7 @@ export function phylogenyPanel(section: Phylogeny, place: Place): HTMLElement {
     if (node.parent !== null) path += `M${at(node.parent)} ${row(node)}H${end}`;
     if (node.children.length > 0 && !isGroup) path += `M${at(node)} ${row(node.children[0])}V${row(node.children[node.children.length - 1])}`;
   }
-  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, class: "drawing", tabindex: 0, role: "img",
-                               "aria-label": `${section.title}. Arrow keys read its leaves.` });
+  drawing.setAttribute("viewBox", `0 0 ${WIDTH} ${height}`);
   drawing.append(drawAxes(box, x, null, { x: "substitutions from the root", y: isNamed ? "" : `${leaves.length} sequences` }, 10),
                  svg("path", { class: "branch", d: path, fill: "none" }));
   if (isNamed)
@@ -59,7 +51,8 @@ export function phylogenyPanel(section: Phylogeny, place: Place): HTMLElement {
     (groups > 0 ? ` ${groups} groups of neighbours are drawn as one line each, as long as their mean.` : "");
   addReading(drawing, leaves.length, (_, down) => Math.round(y.value(down)), (n) =>
     panel.read(`${leaves[n].name}: ${count(leaves[n].length)} on its branch, ${depth.get(leaves[n]) ?? 0} from the root`));
-  panel.body.append(drawing);
-  panel.addSaving(() => drawing);
-  return panel.element;
+}
+
+export function phylogenyPanel(section: Phylogeny, place: Place): HTMLElement {
+  return panelOfTree(section, place, drawPhylogeny);
 }

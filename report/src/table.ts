@@ -6,8 +6,6 @@ import { onPrint, PAPER_WIDTH } from "./print";
 import { copyText, download } from "./save";
 
 const ROWS = 15;
-/** A table with more characters in a row than these takes the whole width of the page. */
-const WIDE_ROW = 58;
 /** Longer texts than this are wrapped. */
 const LONG_TEXT = 40;
 
@@ -95,20 +93,10 @@ class TablePanel {
         button("‹", () => this.turn(-1), "Earlier rows"), button("›", () => this.turn(1), "Later rows"),
         button("First", () => this.turn(-pages), "First rows"));
     this.show();
-    if (this.rowLength() > WIDE_ROW) panel.element.classList.add("wide");
     onPrint((isPrinting) => this.printWhole(isPrinting));
     this.place.selection.listen((change) => {
       if (change === "picked") this.showPicked();
     });
-  }
-
-  /** Characters in a row that has the longest cell of every column shown, with the space between columns. */
-  private rowLength(): number {
-    const { columns } = this.table;
-    return this.kept.reduce((sum, n) => {
-      const cells = this.table.rows.slice(0, ROWS).map((row) => Math.min(LONG_TEXT, this.cellText(row[n], n).length));
-      return sum + 2 + Math.max(withUnit(columns[n], columns).length, ...cells);
-    }, 0);
   }
 
   private cellText(cell: string, column: number): string {
@@ -121,8 +109,9 @@ class TablePanel {
     this.show();
     const table = this.panel.body.querySelector("table");
     if (table === null) return;
-    const width = this.panel.element.classList.contains("wide") ? PAPER_WIDTH : PAPER_WIDTH / 2 - 25;
     table.style.fontSize = "";
+    const isWide = table.scrollWidth > PAPER_WIDTH / 2, width = isWide ? PAPER_WIDTH : PAPER_WIDTH / 2 - 25;
+    this.panel.element.classList.toggle("wide", isPrinting && isWide);
     if (isPrinting) table.style.fontSize = `${Math.min(12, (11 * width) / Math.max(1, table.scrollWidth))}px`;
   }
 

@@ -1,7 +1,7 @@
 // Tree: a dendrogram with a cut that tells its clusters.
 import { addReading, type Box, drawAxes } from "./axes";
 import { SET } from "./colours";
-import type { Tree } from "./data";
+import type { Phylogeny, Tree } from "./data";
 import { html, shortNumber, slider, svg } from "./dom";
 import { allNodes, layOut, leavesOf, type Node, parseNewick } from "./newick";
 import { Panel, type Place } from "./panel";
@@ -52,21 +52,31 @@ function clustersOfNodes(section: Tree, nodes: Node[], leaves: Node[]): Map<Node
   return found;
 }
 
-export function treePanel(section: Tree, place: Place): HTMLElement {
-  const panel = new Panel(place, section.title, section.note);
-  const root = parseNewick(section.newick);
+/** A panel whose drawing `draw` fills with a tree that is laid out; a word in its place where it cannot be read. */
+export function panelOfTree(
+  section: Tree | Phylogeny, place: Place, draw: (panel: Panel, drawing: SVGSVGElement, nodes: Node[], leaves: Node[]) => void
+): HTMLElement {
+  const panel = new Panel(place, section.title, section.note), root = parseNewick(section.newick);
   if (root === null) {
     panel.body.append(html("p", {}, "The tree could not be read."));
     return panel.element;
   }
   layOut(root);
-  const nodes = allNodes(root), leaves = leavesOf(root);
+  const drawing = svg("svg", { class: "drawing", tabindex: 0, role: "img",
+                               "aria-label": `${section.title}. Arrow keys read its leaves.` });
+  draw(panel, drawing, allNodes(root), leavesOf(root));
+  panel.body.append(drawing);
+  panel.addSaving(() => drawing);
+  return panel.element;
+}
+
+function drawTree(section: Tree, panel: Panel, drawing: SVGSVGElement, nodes: Node[], leaves: Node[]): void {
+  const root = nodes[0];
   const x = makeScale(-0.5, leaves.length - 0.5, BOX.left, BOX.right);
   const y = makeScale(0, root.height * 1.03 || 1, BOX.bottom, BOX.top);
-  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "drawing", tabindex: 0, role: "img",
-                               "aria-label": `${section.title}. Arrow keys read its leaves.` });
   const branches = svg("g", { fill: "none" });
   const line = svg("line", { class: "cut", x1: BOX.left, x2: BOX.right });
+  drawing.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
   drawing.append(drawAxes(BOX, null, y, { x: leaves.length > 40 ? `${leaves.length} leaves` : "", y: section.x.label }),
                  branches, line);
   if (leaves.length <= 40)
@@ -103,7 +113,8 @@ export function treePanel(section: Tree, place: Place): HTMLElement {
     const cluster = clusterOf.get(leaves[n]);
     panel.read(`Leaf ${leaves[n].name}: cluster ${cluster} of ${clusters[cluster ?? 0]?.leaves} leaves`);
   });
-  panel.body.append(drawing);
-  panel.addSaving(() => drawing);
-  return panel.element;
+}
+
+export function treePanel(section: Tree, place: Place): HTMLElement {
+  return panelOfTree(section, place, (...parts) => drawTree(section, ...parts));
 }

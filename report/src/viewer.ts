@@ -85,6 +85,7 @@ export function stage(panel: Panel, name: string, begin: (viewer: GLViewer) => v
   const place = html("div", { class: "molecule", tabindex: 0, role: "application",
                               "aria-label": `${name}. Arrow keys turn, plus and minus zoom, 0 shows all.` });
   panel.body.append(place);
+  panel.body.classList.add("high");
   let shown: GLViewer | null = null;
   // The wheel scrolls the page. With Ctrl held it reaches the viewer, which zooms.
   place.addEventListener("wheel", (event) => {

@@ -78,6 +78,15 @@ class Laid(unittest.TestCase):
         with self.assertRaises(ValueError):
             stage.turned("[x](nowhere.md)", "README.md", pages, ROOT)
 
+    def test_notebooks_are_pages_with_their_outputs(self):
+        pages = [name for name in stage.page_map(ROOT) if name.endswith(".ipynb")]
+        self.assertEqual(len(pages), 4)
+        for name in pages:
+            text = stage.page_text(ROOT / name)
+            self.assertRegex(text, r"\A# .+\n")
+            self.assertIn("data:image/png;base64,iVBOR", text)
+            self.assertRegex(text, r'<div>\n<table class="docutils">')
+
     def test_figures_come_from_the_records(self):
         read = records.read_records(ROOT / "bench" / "records")
         speed, accuracy = records.speed_page(read), records.accuracy_page(read)

@@ -1,7 +1,7 @@
 // Checks: what each page must show and do in a browser.
 import assert from "node:assert/strict";
 import { mutantChecks } from "./mutant_checks.mjs";
-import { cell, cells, download, marks, panel, row, sectionData, setSlider, showAll, status } from "./page.mjs";
+import { cell, cells, download, marks, openFolds, panel, row, sectionData, setSlider, showAll, status } from "./page.mjs";
 
 /** Shows columns without a residue too. */
 const showAllColumns = (page) =>
@@ -380,8 +380,21 @@ export const checks = [
     name: "runs are linked if there are several", needs: "all",
     async run({ page }) {
       assert.ok((await page.locator("nav a").count()) > 4);
+      for (const picture of await page.locator("nav a svg use").all())
+        assert.equal(await page.locator(`svg.drawing${await picture.getAttribute("href")}`).count(), 1);
     },
   },
+  ...[1280, 1440, 1900].map((width) => ({
+    name: `panels fill their rows at ${width} pixels`, needs: "all", options: { viewport: { width, height: 900 } },
+    async run({ page }) {
+      const gaps = await page.evaluate(() => [...document.querySelectorAll(".panels")].flatMap((frame) => {
+        const { right } = frame.getBoundingClientRect(), boxes = [...frame.children].map((one) => one.getBoundingClientRect());
+        return boxes.map((box) => Math.min(...[right, ...boxes.filter((one) => Math.abs(one.top - box.top) < 1 && one.left > box.left)
+          .map((one) => one.left)]) - box.right);
+      }));
+      assert.deepEqual(gaps.filter((gap) => gap > 17), []);
+    },
+  })),
   {
     name: "a lone run has no links", needs: "frames",
     async run({ page }) {
@@ -455,7 +468,7 @@ export const checks = [
     name: "names of files stay texts", needs: "hostile",
     async run({ page }) {
       await showAll(page);
-      for (const fold of await page.locator("summary").all()) await fold.click();
+      await openFolds(page);
       assert.match(await page.title(), /^<img src=x onerror=alert\(4\)> - pleat$/);
       assert.equal(await page.locator("#page script, #page img, #page b, #page svg[onload]").count(), 0);
       assert.match(await page.locator("h2").innerText(), /<\/script><script>document\.title='owned'<\/script>$/);
@@ -562,6 +575,7 @@ export const checks = [
   {
     name: "print has every map, molecule, row and fold", needs: "all",
     async run({ page }) {
+      const open = await page.locator("details[open]").count();
       await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
       await page.emulateMedia({ media: "print" });
       const found = await page.evaluate(() => ({
@@ -577,7 +591,7 @@ export const checks = [
       assert.deepEqual(found, { unpainted: 0, molecules: 5, pictures: 5, closed: 0, wide: 0, rows: 1000, theme: "light" });
       await page.evaluate(() => dispatchEvent(new Event("afterprint")));
       assert.equal(await page.locator("img.print-only").count(), 0);
-      assert.equal(await page.locator("details[open]").count(), 0);
+      assert.equal(await page.locator("details[open]").count(), open);
       assert.equal(await panel(page, "Pairs").locator("tbody tr").count(), 15);
     },
   },
@@ -585,7 +599,7 @@ export const checks = [
     name: `no serious fault of accessibility, ${colorScheme}`, needs: "all", options: { colorScheme },
     async run({ page, faults }) {
       await showAll(page);
-      for (const fold of await page.locator("summary").all()) await fold.click();
+      await openFolds(page);
       assert.deepEqual(await faults(), []);
     },
   })),

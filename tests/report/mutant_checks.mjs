@@ -1,6 +1,6 @@
 // Mutant checks: what the page of pleat mutants must show and do in a browser.
 import assert from "node:assert/strict";
-import { download, panel, sectionData, showAll, status } from "./page.mjs";
+import { download, openFolds, panel, sectionData, showAll, status } from "./page.mjs";
 
 export const mutantChecks = [
   {
@@ -138,7 +138,7 @@ export const mutantChecks = [
     name: `mutants: no serious fault of accessibility, ${colorScheme}`, needs: "mutants", options: { colorScheme },
     async run({ page, faults, shots }) {
       await showAll(page);
-      for (const fold of await page.locator("summary").all()) await fold.click();
+      await openFolds(page);
       assert.deepEqual(await faults(), []);
       if (shots !== "") await page.screenshot({ path: `${shots}/mutants-${colorScheme}.png`, fullPage: true });
     },

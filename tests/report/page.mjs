@@ -18,6 +18,10 @@ export async function showAll(page) {
   await page.evaluate(() => scrollTo(0, 0));
 }
 
+export const openFolds = (page) => page.evaluate(() => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+});
+
 /** The middle of a cell of a map, in pixels of the window. */
 export async function cell(page, title, row, column) {
   await panel(page, title).locator("svg.heat").scrollIntoViewIfNeeded();

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -16,6 +15,7 @@
 #include "pleat/cluster/estimate.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/estimate.h"
@@ -97,8 +97,7 @@ rmsd::FitPrecision precision_of(const EarlierRun& earlier) {
 double number_of(const std::map<std::string, std::string>& values, const std::string& name) {
     const auto at = values.find(name);
     double number = std::numeric_limits<double>::quiet_NaN();
-    if (at != values.end())
-        std::from_chars(at->second.data(), at->second.data() + at->second.size(), number);
+    if (at != values.end()) parse_number(at->second, number);
     return number;
 }
 

@@ -1,12 +1,12 @@
 // Parameters: the options of clustering and their ranges, and which of them go together.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 #include "pleat/cluster/cluster.h"
 #include "pleat/cluster/stage.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::cluster {
 
@@ -30,9 +30,7 @@ std::vector<double> numbers_between_colons(std::string_view text) {
         const std::size_t colon = text.find(':');
         const std::string_view word = text.substr(0, colon);
         double value = 0;
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-        if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value))
-            return {};
+        if (!parse_number(word, value) || !std::isfinite(value)) return {};
         numbers.push_back(value);
         if (colon == std::string_view::npos) return numbers;
         text.remove_prefix(colon + 1);

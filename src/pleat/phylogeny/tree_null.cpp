@@ -64,11 +64,8 @@ std::uint8_t state_at(std::uint32_t set, std::uint32_t number) {
 void join_sets(const std::vector<const std::uint32_t*>& children, int states,
                std::span<std::uint32_t> set, std::vector<Index>& scores) {
     for (std::size_t column = 0; column < set.size(); ++column) {
-        std::uint32_t all = ~std::uint32_t{0}, any = 0;
-        for (const std::uint32_t* child : children) {
-            all &= child[column];
-            any |= child[column];
-        }
+        std::uint32_t all = ~std::uint32_t{0};
+        for (const std::uint32_t* child : children) all &= child[column];
         if (all != 0) {
             set[column] = all;
             continue;

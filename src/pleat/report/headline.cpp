@@ -121,18 +121,30 @@ void add_tree_null(const Table& best, const Results& results, Headline& headline
     if (value) headline.tiles.push_back({fmt::format("{:.2g}", *value), "E of " + pair_of(best)});
 }
 
+/// How many pairs are contacts more likely than not.
+std::string probable_pairs(const RunFolder& run) {
+    const std::string_view names[] = {"probability"};
+    const std::vector<double> all = read_columns(run.file("contacts.tsv"), names)[0];
+    const auto count = std::count_if(all.begin(), all.end(), [](double p) { return p > 0.5; });
+    return fmt::format("{} {} a probability of a contact above one half.", count,
+                       count == 1 ? "pair has" : "pairs have");
+}
+
 Headline couplings_headline(const RunFolder& run, const Results& results) {
     Headline headline{.about = "direct coupling analysis", .sentence = {}, .tiles = {}};
     add_precision(run, headline);
     if (const auto best = first_rows(run, "contacts.tsv", {"i", "j", "corrected", "z"})) {
         const std::string pair = pair_of(*best);
+        const auto probability = cell(*best, "probability", 3);
+        if (headline.sentence.empty() && probability) headline.sentence = probable_pairs(run);
         if (headline.sentence.empty())
             headline.sentence = fmt::format("{} are coupled most strongly: score {}.", pair,
                                             cell(*best, "corrected", 4).value_or("unknown"));
+        else
+            headline.sentence += fmt::format(" {} are coupled most strongly.", pair);
         if (const auto z = cell(*best, "z", 2))
             headline.tiles.push_back({*z, "Z of the strongest pair, " + pair});
-        if (const auto probability = cell(*best, "probability", 3); probability)
-            headline.tiles.push_back({*probability, "its probability of a contact"});
+        if (probability) headline.tiles.push_back({*probability, "its probability of a contact"});
         add_tree_null(*best, results, headline);
     }
     headline.tiles.resize(std::min<std::size_t>(headline.tiles.size(), 2));
@@ -229,7 +241,8 @@ Headline scattering_headline(const RunFolder&, const Results& results) {
         one ? "Rg " + rg : results.count("frames") + " frames, root mean square Rg " + rg;
     if (results.has({"chi2", "curve_points"})) {
         const std::string chi2 = fmt::format("{:.3f}", results.number("chi2"));
-        headline.sentence = fmt::format("chi^2 {} per point; {}.", chi2, shape);
+        headline.sentence = fmt::format(
+            "Between the computed and the measured curve chi^2 is {} per point; {}.", chi2, shape);
         headline.tiles.push_back(
             {chi2, "chi^2 per point, of " + results.count("curve_points") + " points"});
     } else {
@@ -243,8 +256,9 @@ Headline scattering_headline(const RunFolder&, const Results& results) {
 Headline selection_headline(const RunFolder& run, const Results& results) {
     Headline headline{
         .about = "ranked conformations",
-        .sentence = fmt::format("{} frames, {}; {} of them selected.", results.count("frames"),
-                                results.count("clusters", "cluster"), results.count("selected")),
+        .sentence = fmt::format("Frame {} is the best of {}; {} of {} selected.",
+                                results.count("best_frame"), results.count("frames"),
+                                results.count("selected"), results.count("clusters", "cluster")),
         .tiles = {{results.count("frames"), "frames in " + results.count("clusters", "cluster")},
                   {results.count("best_frame"), "best frame"}}};
     if (const auto best = first_rows(run, "clusters.tsv", {"selected", "cluster"})) {
@@ -262,11 +276,10 @@ Headline refinement_headline(const RunFolder& run, const Results& results) {
     std::vector<double> rg = read_columns(run.file("frames.tsv"), names)[0];
     std::sort(rg.begin(), rg.end());
     const bool converged = run.manifest()["results"].value("converged", Json()) == "yes";
-    Headline headline{
-        .about = "conformations of linkers",
-        .sentence = fmt::format("{} frames of {} atoms, {}.", results.count("frames"),
-                                results.count("atoms"), converged ? "converged" : "not converged"),
-        .tiles = {{results.count("frames"), "frames"}}};
+    Headline headline{.about = "conformations of linkers",
+                      .sentence = fmt::format("{} frames, {}.", results.count("frames"),
+                                              converged ? "converged" : "not converged"),
+                      .tiles = {{results.count("frames"), "frames"}}};
     if (results.has({"effective_size"}))
         headline.tiles[0].label = fmt::format("frames, worth at least {:.0f} independent ones",
                                               results.number("effective_size"));
@@ -280,9 +293,11 @@ Headline refinement_headline(const RunFolder& run, const Results& results) {
         return rg[static_cast<std::size_t>(share * static_cast<double>(rg.size() - 1))];
     };
     if (!rg.empty()) {
+        const std::string spread = fmt::format("{:.2f} to {:.2f} Å", at(0.05), at(0.95));
+        headline.sentence =
+            fmt::format("90 % of the frames have an Rg of {}; ", spread) + headline.sentence;
         headline.tiles.push_back({fmt::format("{:.2f} Å", at(0.5)), "median Rg"});
-        headline.tiles.push_back(
-            {fmt::format("{:.2f} to {:.2f} Å", at(0.05), at(0.95)), "Rg of 90 % of the frames"});
+        headline.tiles.push_back({spread, "Rg of 90 % of the frames"});
     }
     return headline;
 }
@@ -300,19 +315,23 @@ Headline mutants_headline(const RunFolder& run, const Results& results) {
             static_cast<std::size_t>(std::min_element(means.begin(), means.end()) - means.begin());
         const std::string residue =
             table->rows[row][*table->find("wt")] + table->rows[row][*table->find("pos")];
-        headline.sentence = residue + " tolerates mutations least.";
+        if (!std::isnan(means[row]))
+            headline.sentence = fmt::format(
+                "{} tolerates mutations least: their mean effect is {:.2f}.", residue, means[row]);
         headline.tiles.push_back(
             {fmt::format("{:.2f}", means[row]), "mean effect of the mutations of " + residue});
     }
     const auto measured = first_rows(run, "correlations.tsv",
                                      {"column", "spearman_epistatic", "spearman_independent"});
-    if (const auto spearman = measured ? cell(*measured, "spearman_epistatic", 3) : std::nullopt)
+    if (const auto spearman = measured ? cell(*measured, "spearman_epistatic", 3) : std::nullopt) {
+        const std::string& column = measured->rows[0][*measured->find("column")];
+        headline.sentence += fmt::format(
+            " The rank correlation of the effects with the measured {} is {}.", column, *spearman);
         headline.tiles.push_back(
             {*spearman,
-             fmt::format("rank correlation with {}; independent model {}",
-                         measured->rows[0][*measured->find("column")],
+             fmt::format("rank correlation with {}; independent model {}", column,
                          cell(*measured, "spearman_independent", 3).value_or("unknown"))});
-    else if (results.has({"effective_sequences"}))
+    } else if (results.has({"effective_sequences"}))
         headline.tiles.push_back(
             {fmt::format("{:.1f}", results.number("effective_sequences")), "effective sequences"});
     headline.tiles.push_back(

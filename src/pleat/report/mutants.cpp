@@ -136,6 +136,7 @@ void add_substitutions(Drawing& drawing, const Table& table, const Substitutions
                           {"effect", layer.is_effect},
                           {"matrix", layer_matrix(table, layer.column, all, places)}});
     }
+    if (layers.empty()) return;
     drawing.add({{"kind", "substitutions"},
                  {"title", "Effects of single mutants"},
                  {"numbers", all.numbers},

@@ -7,28 +7,12 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "pleat/core/hardware/embedded_file.h"
 #include "pleat/core/run/folder_claim.h"
 #include "pleat/core/version.h"
 #include "pleat/report/sections.h"
 
-// The assembler embeds the built page, report/dist/page.html, in read-only data. PLEAT_PAGE is a
-// string literal with its path, defined by CMake.
-asm(".pushsection .rodata\n"
-    ".global pleat_page_begin\n"
-    ".global pleat_page_end\n"
-    ".hidden pleat_page_begin\n"
-    ".hidden pleat_page_end\n"
-    "pleat_page_begin:\n"
-    ".incbin \"" PLEAT_PAGE
-    "\"\n"
-    "pleat_page_end:\n"
-    ".byte 0\n"
-    ".popsection\n");
-
-extern "C" {
-extern const char pleat_page_begin[] __attribute__((visibility("hidden")));
-extern const char pleat_page_end[] __attribute__((visibility("hidden")));
-}
+PLEAT_EMBED(pleat_page, PLEAT_PAGE)
 
 namespace pleat::report {
 
@@ -157,8 +141,7 @@ Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& para
         page.sections += static_cast<std::int64_t>(data["runs"].back()["sections"].size());
         ++page.runs;
     }
-    const std::string_view built(pleat_page_begin,
-                                 static_cast<std::size_t>(pleat_page_end - pleat_page_begin));
+    const std::string_view built = pleat_page();
     const std::size_t mark = built.find(kMark);
     if (mark == std::string_view::npos)
         throw std::logic_error("the page's template has no mark for the data");

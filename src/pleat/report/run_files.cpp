@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/parse_json.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/run/folder_claim.h"
 
@@ -131,9 +131,7 @@ void require_room(const std::filesystem::path& path, std::int64_t times) {
 std::optional<double> cell_number(std::string_view cell) {
     if (cell == "NA") return std::numeric_limits<double>::quiet_NaN();
     double value = 0;
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc() || end != cell.data() + cell.size()) return std::nullopt;
-    return value;
+    return parse_number(cell, value) ? std::optional(value) : std::nullopt;
 }
 
 namespace {

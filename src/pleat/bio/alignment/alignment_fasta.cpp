@@ -19,7 +19,7 @@ bool is_annotation(std::string_view name) {
 
 /// The first word of a header. Any control character ends it too (old NCBI headers join with 0x01).
 std::string_view first_word(std::string_view header) {
-    const auto is_space = [](char c) { return (c >= 0 && c <= ' ') || c == 0x7f; };
+    const auto is_space = [](unsigned char c) { return c <= ' ' || c == 0x7f; };
     const auto begin = std::find_if_not(header.begin(), header.end(), is_space);
     const auto end = std::find_if(begin, header.end(), is_space);
     return {begin, end};

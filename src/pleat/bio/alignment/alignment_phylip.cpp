@@ -27,7 +27,7 @@ struct PhylipRow {
 
     void add(std::string_view text, Index line) {
         pieces.push_back({text, line});
-        letters += std::ranges::count_if(text, [](char c) { return c > ' '; });
+        letters += std::ranges::count_if(text, [](unsigned char c) { return c > ' '; });
     }
 };
 

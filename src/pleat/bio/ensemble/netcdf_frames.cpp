@@ -473,7 +473,7 @@ FrameFormat netcdf_format() {
     return {"AMBER NetCDF", ".nc .ncdf ",
             [](ByteReader& bytes) {
                 return has_magic(bytes, 0, "CDF") && bytes.peek(4).size() > 3 &&
-                       bytes.peek(4)[3] < ' ';
+                       static_cast<unsigned char>(bytes.peek(4)[3]) < ' ';
             },
             open_frames_of<NetcdfFrames>};
 }

@@ -203,7 +203,7 @@ FrameFormat psf_format() {
     return {"PSF", "",
             [](ByteReader& bytes) {
                 return has_magic(bytes, 0, "PSF") && bytes.peek(4).size() > 3 &&
-                       bytes.peek(4)[3] <= ' ';
+                       static_cast<unsigned char>(bytes.peek(4)[3]) <= ' ';
             },
             nullptr, [](ByteSource& source) { return PsfReader(source).read(); }};
 }

@@ -203,10 +203,10 @@ constexpr std::int32_t kCharmmVersion = 24;
 
 DcdWriter::DcdWriter(std::filesystem::path path, Index atoms, bool has_cells)
     : file_(std::move(path)), atoms_(atoms), has_cells_(has_cells) {
-    constexpr Index kMaxAtoms = std::numeric_limits<std::int32_t>::max() / 4;
-    if (atoms > kMaxAtoms)
+    constexpr Index kMaxDcdAtoms = std::numeric_limits<std::int32_t>::max() / 4;
+    if (atoms > kMaxDcdAtoms)
         throw OutputError(fmt::format("{}: expected at most {} atoms for DCD, found {}",
-                                      file_.path().string(), kMaxAtoms, atoms));
+                                      file_.path().string(), kMaxDcdAtoms, atoms));
     std::array<std::int32_t, kNumbers> numbers{};
     numbers[1] = numbers[2] = 1;  // the first step, and steps from frame to frame
     const float delta = 1.0f;

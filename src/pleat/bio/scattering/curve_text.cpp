@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -12,6 +11,7 @@
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/text.h"
+#include "pleat/core/hardware/system.h"
 #include "pleat/core/name_of.h"
 
 namespace pleat {
@@ -59,7 +59,7 @@ bool parse(std::string_view word, double& value) {
     for (char& c : text) {
         if (c == 'D' || c == 'd') c = 'e';
     }
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto parsed = system::read_real(text, value);
     if (parsed.ptr != text.data() + text.size()) return false;
     // Numbers too large for a double become infinite, too small ones 0.
     if (parsed.ec == std::errc::result_out_of_range) value = std::strtod(text.c_str(), nullptr);

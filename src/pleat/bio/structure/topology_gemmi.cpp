@@ -212,7 +212,7 @@ std::vector<std::string> split_names(const std::string& text) {
         if (c == ',') {
             if (!name.empty()) names.push_back(name);
             name.clear();
-        } else if (c > ' ') {
+        } else if (static_cast<unsigned char>(c) > ' ') {
             name += c;
         }
     }

@@ -13,6 +13,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
+#include "pleat/core/hardware/system.h"
 
 namespace pleat {
 
@@ -118,7 +119,8 @@ FileHash hash_input(const std::filesystem::path& path, std::int64_t max_bytes) {
     constexpr std::int64_t kEnd = std::int64_t{1} << 20;
     Sha256 hash;
     hash.field(std::int64_t{about.st_size});
-    hash.field(std::int64_t{about.st_mtim.tv_sec}).field(std::int64_t{about.st_mtim.tv_nsec});
+    const timespec changed = system::change_time(about);
+    hash.field(std::int64_t{changed.tv_sec}).field(std::int64_t{changed.tv_nsec});
     std::vector<std::uint8_t> buffer(kEnd);
     bool failed = false;
     for (const std::int64_t offset : {std::int64_t{0}, about.st_size - kEnd}) {

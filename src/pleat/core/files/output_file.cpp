@@ -16,6 +16,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/hardware/system.h"
 #include "pleat/core/loops/parallel.h"
 
 namespace pleat {
@@ -125,9 +126,7 @@ void OutputFile::write(const void* data, std::size_t bytes) {
     position_ += bytes;
     // Starts to flush large files while they are written, so that close() waits less.
     if (position_ - flushed_bytes_ >= kEarlyBytes) {
-        (void)::sync_file_range(descriptor_, static_cast<off_t>(flushed_bytes_),
-                                static_cast<off_t>(position_ - flushed_bytes_),
-                                SYNC_FILE_RANGE_WRITE);
+        system::begin_flush(descriptor_, flushed_bytes_, position_ - flushed_bytes_);
         flushed_bytes_ = position_;
     }
 }

@@ -8,9 +8,11 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <vector>
 
 #include "pleat/core/error.h"
+#include "pleat/core/hardware/system.h"
 
 namespace pleat {
 
@@ -55,7 +57,13 @@ bool is_printable_ascii(std::string_view text);
 /// Parses and removes the number at the front of a text; false, without change, if none.
 template <class Number>
 bool take_number_from(std::string_view& text, Number& value) {
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    std::from_chars_result read{};
+    if constexpr (std::is_floating_point_v<Number>) {
+        read = system::read_real(text, value);
+    } else {
+        read = std::from_chars(text.data(), text.data() + text.size(), value);
+    }
+    const auto [end, problem] = read;
     if (problem != std::errc()) return false;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     return true;

@@ -20,7 +20,9 @@ namespace {
 /// Compiled targets that this CPU supports, widest first (in Highway these have lower bits).
 std::vector<std::int64_t> targets() {
     std::vector<std::int64_t> found;
-    std::int64_t rest = hwy::SupportedTargets() & HWY_TARGETS;
+    // Highway 1.0.3 does not list NEON for arm64 CPUs without AES, such as those of Raspberry Pi 4,
+    // and it is all that is compiled there.
+    std::int64_t rest = (hwy::SupportedTargets() & HWY_TARGETS) | HWY_STATIC_TARGET;
     // Querying Highway 1.0.3 for its targets resets its choice and its restrictions. This reverts
     // it, so that the next dispatch chooses again.
     hwy::GetChosenTarget().DeInit();

@@ -1,10 +1,9 @@
-// Memory: /proc, resource limits, and control groups from that of this process up to the root.
+// Memory: of the machine, under resource limits, and under control groups from that of this process
+// up to the root.
 #include "pleat/core/hardware/memory.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "pleat/core/error.h"
+#include "pleat/core/hardware/system.h"
 
 namespace pleat {
 
@@ -76,35 +76,15 @@ std::int64_t cgroup_free_bytes(const CgroupPaths& places) {
 
 namespace {
 
-std::int64_t machine_bytes() {
-    std::ifstream file("/proc/meminfo");
-    std::string name, rest;
-    std::int64_t kibibytes = 0;
-    while (file >> name >> kibibytes && std::getline(file, rest))
-        if (name == "MemAvailable:") return kibibytes * 1024;
-    return kUnlimited;
-}
-
-/// Pages of this process.
-struct Pages {
-    std::int64_t all = 0, resident = 0, shared = 0;
-};
-Pages own_pages() {
-    std::ifstream file("/proc/self/statm");
-    Pages pages;
-    file >> pages.all >> pages.resident >> pages.shared;
-    return pages;
-}
-
-std::int64_t left_of(std::int64_t limit, std::int64_t pages) {
-    return std::max<std::int64_t>(0, limit - pages * ::sysconf(_SC_PAGESIZE));
+std::int64_t left_of(std::int64_t limit, std::int64_t used) {
+    return std::max<std::int64_t>(0, limit - used);
 }
 
 /// Bytes of address space that `ulimit -v` still allows.
 std::int64_t address_space_bytes() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
-    return left_of(static_cast<std::int64_t>(limit.rlim_cur), own_pages().all);
+    return left_of(static_cast<std::int64_t>(limit.rlim_cur), system::own_memory().address_space);
 }
 
 std::atomic<std::int64_t> chosen_limit{kUnlimited};
@@ -113,29 +93,23 @@ std::atomic<std::int64_t> chosen_limit{kUnlimited};
 std::int64_t chosen_bytes() {
     const std::int64_t limit = chosen_limit;
     if (limit == kUnlimited) return kUnlimited;
-    const Pages pages = own_pages();
-    return left_of(limit, pages.resident - pages.shared);
+    return left_of(limit, system::own_memory().unshared);
 }
 
 }  // namespace
 
 std::int64_t available_memory() {
-    return std::min({machine_bytes(), cgroup_free_bytes(), address_space_bytes(), chosen_bytes()});
+    return std::min(
+        {system::machine_memory(), cgroup_free_bytes(), address_space_bytes(), chosen_bytes()});
 }
 
 void limit_memory(std::int64_t bytes) { chosen_limit = bytes; }
 
-std::int64_t peak_memory() {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
-}
+std::int64_t peak_memory() { return system::peak_memory(); }
 
 void return_freed_memory() {
     constexpr int kMinBytes = 1 << 20;
-    // By default glibc raises this threshold up to 32 MiB, and keeps smaller blocks in each
-    // thread's heap.
-    ::mallopt(M_MMAP_THRESHOLD, kMinBytes);
+    system::return_freed_blocks(kMinBytes);
 }
 
 std::string human_bytes(std::int64_t bytes) {

@@ -12,13 +12,13 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <sstream>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
+#include "pleat/core/hardware/system.h"
 
 namespace pleat {
 
@@ -26,13 +26,6 @@ namespace {
 
 constexpr std::chrono::seconds kRenewal{30};
 constexpr std::int64_t kMaxAge = 300;  // seconds
-
-std::string boot_id() {
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string id;
-    std::getline(file, id);
-    return id.empty() ? "unknown" : id;
-}
 
 /// Who claims: host, boot, process.
 struct Owner {
@@ -42,7 +35,7 @@ struct Owner {
     static Owner of_this_process() {
         char host[256] = {};
         ::gethostname(host, sizeof host - 1);
-        return {host, boot_id(), ::getpid()};
+        return {host, system::boot_id(), ::getpid()};
     }
     static Owner parse(const std::string& text) {
         Owner owner;
@@ -125,7 +118,7 @@ bool JobClaims::is_void(int descriptor) const {
     }, touched{};
     ::utimensat(AT_FDCWD, now.c_str(), nullptr, 0);
     return ::fstat(descriptor, &claimed) == 0 && ::stat(now.c_str(), &touched) == 0 &&
-           touched.st_mtim.tv_sec - claimed.st_mtim.tv_sec > kMaxAge;
+           system::change_time(touched).tv_sec - system::change_time(claimed).tv_sec > kMaxAge;
 }
 
 bool JobClaims::claim(const std::string& job) {

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
 
@@ -309,9 +308,7 @@ std::string row_line(const JobRow& row, const std::vector<std::string>& numbers)
         if (row.numbers[k].empty()) continue;
         std::string text = row.numbers[k];
         double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error == std::errc{} && end == text.data() + text.size() &&
-            text.find_first_of(".e") != std::string::npos)
+        if (parse_number(text, value) && text.find_first_of(".e") != std::string::npos)
             text = fmt::format("{:.4g}", value);
         line += fmt::format("{} {}, ", numbers[k], text);
     }

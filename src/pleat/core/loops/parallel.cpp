@@ -3,18 +3,16 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
-#include <memory>
-#include <thread>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/text.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/hardware/system.h"
 #include "pleat/core/loops/threads.h"
 
 namespace pleat {
@@ -23,18 +21,6 @@ namespace {
 
 constexpr double kRounding =
     1e-6;  // tolerance for a sum of fractions of CPUs that should be an integer
-
-/// CPUs of the affinity mask; the mask is enlarged until the kernel's fits.
-std::int64_t affinity_cpus() {
-    constexpr int kMaxCpus = 1 << 20;
-    for (int cpus = 1024; cpus <= kMaxCpus; cpus *= 2) {
-        const std::size_t bytes = CPU_ALLOC_SIZE(cpus);
-        const std::unique_ptr<cpu_set_t, decltype([](cpu_set_t* set) { CPU_FREE(set); })> set(
-            CPU_ALLOC(cpus));
-        if (sched_getaffinity(0, bytes, set.get()) == 0) return CPU_COUNT_S(bytes, set.get());
-    }
-    return std::max(1u, std::thread::hardware_concurrency());
-}
 
 /// The leading number of an environment variable ("4" or "4,2"), kUnlimited when there is none.
 std::int64_t environment_threads(const char* name) {
@@ -48,7 +34,7 @@ std::int64_t environment_threads(const char* name) {
 }  // namespace
 
 int available_threads(const Comm& comm) {
-    std::int64_t affinity = affinity_cpus(), group = cgroup_cpus();
+    std::int64_t affinity = system::usable_cpus(), group = cgroup_cpus();
     // If the launcher bound this rank to its own CPUs, they are not shared with other ranks.
     if (comm.cpu_share() > 0.0)
         affinity = std::min(affinity, static_cast<std::int64_t>(comm.cpu_share() + kRounding));

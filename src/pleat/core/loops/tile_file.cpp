@@ -17,6 +17,7 @@
 #include "pleat/core/files/hash.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/hardware/system.h"
 
 namespace pleat {
 
@@ -165,7 +166,7 @@ void TileFile::put_bytes(const Tile& tile, const void* output) {
 
 void TileFile::flush() {
     if (unmarked_tiles_.empty()) return;
-    if (::fdatasync(descriptor_) != 0) fail("flushing failed");
+    if (!system::flush_data(descriptor_)) fail("flushing failed");
     for (const Index id : unmarked_tiles_) {
         const std::uint8_t mark = 1;
         if (!write_fully(descriptor_, header_.size() + static_cast<std::uint64_t>(id), &mark, 1))

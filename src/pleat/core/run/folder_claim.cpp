@@ -20,6 +20,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
+#include "pleat/core/hardware/system.h"
 #include "pleat/core/ranks/rank_files.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/core/version.h"
@@ -314,7 +315,7 @@ bool exchange(const path& forced, const path& run, FolderClaim& claim) {
     claim.note(kIsReplaced);
     if (::rename(forced.c_str(), other.c_str()) != 0) return false;
     flush_folder(run.parent_path());
-    if (::renameat2(AT_FDCWD, other.c_str(), AT_FDCWD, run.c_str(), RENAME_EXCHANGE) != 0) {
+    if (!system::exchange_paths(other, run)) {
         move(other, forced);
         return false;
     }

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "pleat/core/files/embedded_file.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/parse_json.h"
+#include "pleat/core/hardware/embedded_file.h"
 #include "pleat/core/version.h"
 
 PLEAT_EMBED(pleat_citations, PLEAT_CITATIONS)

@@ -43,7 +43,7 @@ void load(const NpzReader& reader, const char* name, View<float, Rank> out) {
 }
 
 /// The alphabet with these letters, with or without the gap.
-const Alphabet& alphabet_of(const std::string& letters, const std::string& label) {
+const Alphabet& alphabet_of(std::string_view letters, std::string_view label) {
     for (const Alphabet* alphabet : {&Alphabet::protein(), &Alphabet::rna(), &Alphabet::dna()}) {
         const std::string_view all = alphabet->letters();
         if (letters == all || letters == all.substr(0, all.size() - 1)) return *alphabet;

@@ -107,9 +107,11 @@ public:
     }
 
     Evaluation evaluate_best_fields(int x, int gradient) override {
-        return evaluate(x, gradient, true);
+        return evaluate_fields(x, gradient, true);
     }
-    Evaluation evaluate_plain(int x, int gradient) override { return evaluate(x, gradient, false); }
+    Evaluation evaluate_plain(int x, int gradient) override {
+        return evaluate_fields(x, gradient, false);
+    }
     const Evaluation& latest() const override { return latest_; }
 
     Model model(int vector) const override {
@@ -194,7 +196,7 @@ private:
         });
     }
 
-    Evaluation evaluate(int x, int gradient, bool best_fields) {
+    Evaluation evaluate_fields(int x, int gradient, bool best_fields) {
         std::vector<ColumnResult> results(columns_);
         std::vector<PairSums> sums(columns_);
         clear(vectors_[gradient].data(), size());

@@ -19,7 +19,8 @@ TEST(Headline, BeginsARunWithItsHeadline) {
                            {"inputs", Json::array({{{"path", "/a/lysozyme.pdb.gz"}}})}};
     const Json drawn = drawn_run(SmallRun(manifest).path());
     EXPECT_EQ(drawn["title"], "lysozyme: small-angle scattering");
-    EXPECT_EQ(drawn["headline"]["sentence"], "chi^2 0.860 per point; Rg 15.07 Å.");
+    EXPECT_EQ(drawn["headline"]["sentence"],
+              "Between the computed and the measured curve chi^2 is 0.860 per point; Rg 15.07 Å.");
     ASSERT_EQ(drawn["headline"]["tiles"].size(), 3U);
     EXPECT_EQ(drawn["headline"]["tiles"][2], Json({{"value", "49.3 Å"}, {"label", "Dmax"}}));
 }
@@ -71,6 +72,18 @@ TEST(Headline, NamesARunOfAModelAfterItsFolderAndNotAFileBesideTheModel) {
         EXPECT_EQ(drawn_run(run.path())["title"], run.path().filename().string() + ": clusters")
             << option;
     }
+}
+
+TEST(Headline, CountsPairsThatAreContactsMoreLikelyThanNot) {
+    SmallRun run(Json{
+        {"results",
+         {{"objective", 1.0}, {"effective_sequences", 4.0}, {"sequences", 4}, {"columns", 9}}}});
+    run.add("contacts.tsv",
+            "i\tj\tletter_i\tletter_j\tcorrected\tz\tprobability\n1\t9\tA\tG\t0.5\t7\t0.9\n"
+            "2\t8\tA\tC\t0.4\t6\t0.6\n3\t9\tA\tC\t0.1\t1\t0.5\n");
+    EXPECT_EQ(drawn_run(run.path())["headline"]["sentence"],
+              "2 pairs have a probability of a contact above one half. 1 (A) and 9 (G) are coupled "
+              "most strongly.");
 }
 
 TEST(Headline, DrawsNoHeadlineForOtherResults) {

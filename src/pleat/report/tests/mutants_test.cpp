@@ -244,7 +244,8 @@ TEST(Mutants, NamesTheResidueWithTheLowestMeanInTheHeadline) {
         {"singles", 38}, {"residues", 2}, {"first_number", 10}, {"effective_sequences", 12.345}};
     SmallMutants run(Json{{"results", results}});
     Json drawn = drawn_run(run.path());
-    EXPECT_EQ(drawn["headline"]["sentence"], "W10 tolerates mutations least.");
+    EXPECT_EQ(drawn["headline"]["sentence"],
+              "W10 tolerates mutations least: their mean effect is -2.00.");
     ASSERT_EQ(drawn["headline"]["tiles"].size(), 3U);
     EXPECT_EQ(drawn["headline"]["tiles"][0]["value"], "-2.00");
     EXPECT_EQ(drawn["headline"]["tiles"][1]["value"], "12.3");

@@ -291,6 +291,7 @@ TEST(Report, DrawsTheTableOfJobsAndAPlotForEachSweptOption) {
     const Json drawn = drawn_run(folder.path());
     EXPECT_EQ(drawn["manifest"]["arguments"], Json({"cluster", "a b.pdb", "-o", "runs"}));
     EXPECT_EQ(drawn["sections"].size(), 3U);
+    EXPECT_EQ(drawn["headline"]["sentence"], "3 jobs: 2 done, 1 failed.");
     const Json table = section(drawn, "Jobs");
     EXPECT_EQ(table["rows"].size(), 3U);
     EXPECT_EQ(table["rows"][2].back(), "<b>why</b>");

@@ -291,7 +291,7 @@ MomentTable::MomentTable(const SineGrid& from)
         for (Index k = 0; k < grid->count; ++k) {
             const double q = grid->q[k];
             if (q <= 0.0) continue;
-            const double bessel = std::cyl_bessel_j(static_cast<double>(degree), q * half);
+            const double bessel = ::jn(static_cast<int>(degree), q * half);
             const double sign = degree / 2 % 2 == 0 ? 1.0 : -1.0;
             const double term = (degree == 0 ? 1.0 : 2.0) * sign * bessel / q;
             for (Index power = 0; power <= degree; ++power)  // y = 2 x

@@ -13,8 +13,8 @@
 #include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/scattering/scattering_factors.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/embedded_file.h"
 #include "pleat/core/files/text.h"
+#include "pleat/core/hardware/embedded_file.h"
 #include "pleat/core/notes.h"
 #include "pleat/saxs/fit/resampling.h"
 

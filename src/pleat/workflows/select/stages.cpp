@@ -86,7 +86,7 @@ Clusters Stages::cluster_frames(View<const float, 3> xyz, const cluster::Paramet
 
 PredictedContacts Stages::fit_couplings(const Alignment& alignment, const std::string& row,
                                         const Context& context) {
-    constexpr Index kMinSeparation = 6;
+    constexpr Index kMinColumnsApart = 6;
     Context own = context;
     choose_device(device_is_named_, couplings::gpu_memory_needed(alignment), own);
     const couplings::Parameters parameters = score_parameters();
@@ -94,7 +94,7 @@ PredictedContacts Stages::fit_couplings(const Alignment& alignment, const std::s
     const Index number = row.empty() ? 0 : find_row(alignment, row);
     return predicted_contacts(alignment, make_reference_row(alignment, number),
                               couplings::rank_pairs(alignment, result,
-                                                    {.min_separation = kMinSeparation,
+                                                    {.min_separation = kMinColumnsApart,
                                                      .is_calibrated = couplings::has_probabilities(
                                                          parameters, *alignment.alphabet),
                                                      .threads = resolve_threads(own)}));

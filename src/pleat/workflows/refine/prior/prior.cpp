@@ -6,8 +6,8 @@
 #include <limits>
 #include <numbers>
 
-#include "pleat/core/files/embedded_file.h"
 #include "pleat/core/files/text.h"
+#include "pleat/core/hardware/embedded_file.h"
 
 PLEAT_EMBED(pleat_torsion_counts, PLEAT_TORSION_COUNTS)
 
