@@ -5,7 +5,7 @@
 
 PRESET ?= release
 
-.PHONY: demo docs packages test test-arm64 test-faults test-mpi test-packages test-strangers
+.PHONY: check-arm64 demo docs packages test test-arm64 test-faults test-mpi test-packages test-strangers
 
 demo:
 	scripts/setup program
@@ -23,10 +23,18 @@ test-faults:
 	PLEAT_PROGRAM=$(CURDIR)/build/$(PRESET)/apps/pleat/pleat python3 -B tests/faults/test_faults.py --trials 40
 	PLEAT_PROGRAM=$(CURDIR)/build/$(PRESET)/apps/pleat/pleat python3 -B tests/faults/test_list_kills.py --kills 50
 
+# What CI has time for: the files of SIMD kernels, and a program of few tests.
+check-arm64:
+	scripts/setup arm64
+	cmake --preset arm64 -DPLEAT_TESTS=ON >build/arm64-sysroot/configured
+	cmake --build build/arm64 --target test_arm64 $$(grep -rl foreach_target --include='*.cpp' src/pleat | \
+	    sed -n '/\/tests\//!s|src/pleat/\(.*\)|src/pleat/CMakeFiles/pleat_code.dir/\1.o|p')
+	scripts/test build/arm64 -R '^arm64\.'
+
 test-arm64:
 	scripts/setup arm64
 	scripts/build arm64
-	scripts/test build/arm64
+	scripts/test build/arm64 -E WorkWhileOthersEndAndRemoveTheFolder  # qemu stops in forks from threads
 
 test-mpi: PRESET = mpi
 test-mpi:

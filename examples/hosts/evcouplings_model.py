@@ -47,12 +47,18 @@ class CouplingsModel:
         residues = np.cumsum(rows[0] > 0)[columns] + (int(start[1]) - 1 if start else 0)
         rows = rows[:, columns]
         self.index_list = np.asarray(fitted.columns) + 1 if (rows[0] == 0).any() else residues
-        ones = (rows[:, :, None] == np.arange(self.num_symbols)).reshape(len(rows), -1).astype(float)
-        weights = fitted.weights / fitted.weights.sum()
-        self.f_i = (weights @ ones).reshape(self.L, -1)
-        self.f_ij = (ones.T @ (ones * weights[:, None])).reshape(self.L, self.num_symbols, self.L, -1).swapaxes(1, 2)
-        self.f_ij[range(self.L), range(self.L)] = 0
+        self._ones = (rows[:, :, None] == np.arange(self.num_symbols)).reshape(len(rows), -1).astype(np.float32)
+        self._weights = (fitted.weights / fitted.weights.sum())[:, None]
+        self.f_i = (self._weights * self._ones).sum(axis=0).reshape(self.L, -1)
         self.target_seq, self.has_target_seq = self.alphabet[rows[0]], True
+
+    @cached_property
+    def f_ij(self):
+        """float32 [L, L, letter, letter]: weighted frequencies of pairs of letters; 0 for i = j."""
+        pairs = self._ones.T @ (self._weights.astype(np.float32) * self._ones)
+        pairs = pairs.reshape(self.L, self.num_symbols, self.L, -1).swapaxes(1, 2).copy()
+        pairs[range(self.L), range(self.L)] = 0
+        return pairs
 
     @property
     def index_map(self):

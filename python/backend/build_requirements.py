@@ -40,8 +40,8 @@ def missing_packages():
     return missing + [line.split()[1] for line in done.stdout.splitlines() if line.startswith("missing ")]
 
 
-def has_numpy():
-    """Whether this Python has NumPy outside of the environment that pip isolates builds in."""
+def outer_environment():
+    """The variables outside of the environment that pip isolates builds in, which hides the system's NumPy."""
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("PYTHONPATH", "PYTHONNOUSERSITE")}
     try:  # pip replaces PYTHONPATH; its own process still shows what the user set.
@@ -50,7 +50,11 @@ def has_numpy():
                            if entry.startswith((b"PYTHONPATH=", b"PYTHONNOUSERSITE=")))
     except (OSError, ValueError):
         pass
-    return subprocess.run([sys.executable, "-c", "import numpy"], env=environment, check=False,
+    return environment
+
+
+def has_numpy():
+    return subprocess.run([sys.executable, "-c", "import numpy"], env=outer_environment(), check=False,
                           capture_output=True).returncode == 0
 
 

@@ -57,7 +57,8 @@ def commit():
 
 def run(*command):
     print("+", *command, flush=True)
-    subprocess.run(command, check=True)
+    # CMake imports NumPy, and the module that it built.
+    subprocess.run(command, check=True, env=build_requirements.outer_environment())
 
 
 def built(settings):

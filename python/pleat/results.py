@@ -1,4 +1,6 @@
 # Results: the classes of what the engines' functions return.
+import csv
+import io
 import math
 
 import numpy as np
@@ -386,7 +388,11 @@ class Mutants(Result):
     def _listed_table(self):
         if len(self.listed) == 0:
             raise UsageError("expected a result with mutants, found one without")
-        return {**records_table(self.listed), "problem": self.problems}
+        header = self.listed_text.partition("\n")[0]
+        rows = csv.DictReader(io.StringIO(self.listed_text), delimiter="\t" if "\t" in header else ",")
+        names = [row.get("mutant") for row in rows]
+        named = {} if None in names or len(names) != len(self.listed) else {"mutant": names}
+        return {**named, **records_table(self.listed), "problem": self.problems}
 
     def _sequences_table(self):
         if len(self.sequences) == 0:

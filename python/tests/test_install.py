@@ -35,6 +35,7 @@ def test_pip_installs_and_the_copy_works(tmp_path):
     done = subprocess.run([sys.executable, "-c", "import pleat"], capture_output=True, text=True, check=False,
                           env=environment, cwd=tmp_path, timeout=60)
     assert done.returncode == 0 and "pleat-0.1.0 is installed here, too: another package" in done.stderr, done.stderr
+    (tmp_path / "site" / "pleat-0.1.0.dist-info").rmdir()
     assert not list((tmp_path / "site" / "pleat").glob("libpleat*"))  # the module holds the code
     command = [sys.executable, tmp_path / "site" / "bin" / "pleat"]
     for program in (command, [sys.executable, "-m", "pleat"]):
@@ -107,6 +108,23 @@ def test_missing_packages_are_told_before_the_build(tmp_path):
     assert_refused(call_prepare(tmp_path, CXX="no-such-compiler", **here), "missing for the build: g++.")
     (tmp_path / "cmake").unlink()
     assert_refused(call_prepare(tmp_path, CXX=compiler, **here), "missing for the build: cmake.")
+
+
+def test_symbols_are_lowered_to_what_glibc_offers():
+    import pleat
+    done = call_backend("from pathlib import Path\nimport symbol_versions as s\n"
+                        f"before = Path({pleat._pleat.__file__!r}).read_bytes()\n"
+                        "after = s.lower(before, (2, 28), {})\n"
+                        "assert s.lower(after, (2, 28), {}) == after and len(after) == len(before)\n"
+                        "def names(elf, limit):\n"
+                        "    new = {index for _, version, index, _ in elf.needed\n"
+                        "           if version.startswith('GLIBC_2') and s.number(version) > limit}\n"
+                        "    return {name for index in new for name, _ in elf.imported.get(index, [])}\n"
+                        "print(sorted(names(s.Elf(before), (2, 28))), sorted(names(s.Elf(after), (2, 28))), sep='\\n')")
+    assert done.returncode == 0, done.stderr
+    before, after = done.stdout.splitlines()
+    assert "'exp'" in before and "'pthread_create'" in before
+    assert "'exp'" not in after and "'pthread_create'" not in after  # an ordinary build keeps fstat and its like
 
 
 def test_archive_of_sources_names_its_commit(tmp_path):

@@ -111,6 +111,7 @@ def test_mutants_and_sequences_may_be_given_as_texts(run):
     found = pleat.mutants(run / "run", mutants=names, sequences={"own": ROWS[0], "other": ROWS[1]},
                           target=("target/11-30", ROWS[0]))
     assert found.listed["epistatic"][0] == 0 and found.problems == ["", "", ""]
+    assert found._columns_of("listed")["mutant"] == names
     assert found.sequences["effect"][0] == 0 and found.sequence_names == ["own", "other"]
     assert found.sequences["energy"][0] == pytest.approx(found.energy[0])
     assert found.energy[0] == pytest.approx(found.energy[1] + found.energy[2])

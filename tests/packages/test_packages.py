@@ -26,12 +26,12 @@ INSTALL_SECONDS, PIP_SECONDS = 60, 30
 FIRST_CONTACTS = "pleat couplings /usr/share/doc/pleat/examples/cheY.aln.gz -o run"
 
 
-def reason_to_skip():
+def reason_to_skip(needed):
     if os.geteuid() != 0:
         return "expected root, which bare systems need"
     if shutil.which("debootstrap") is None:
         return "expected debootstrap, found none (scripts/setup packages)"
-    return None if list(OUT.glob("*.deb")) else f"expected packages in {OUT}, found none (make packages)"
+    return None if list(OUT.glob(needed)) else f"expected {needed} in {OUT}, found none (make packages)"
 
 
 def documented(heading):
@@ -119,7 +119,7 @@ class Bare(unittest.TestCase):
         return system
 
 
-@unittest.skipIf(reason_to_skip(), reason_to_skip())
+@unittest.skipIf(reason_to_skip("*.deb"), reason_to_skip("*.deb"))
 class DebianPackages(Bare):
     def setUp(self):
         self.system = self.system_of(own_release())
@@ -185,7 +185,7 @@ class DebianPackages(Bare):
         buildah("run", "--isolation", "chroot", container, "python3", "-c", "import pleat")
 
 
-@unittest.skipIf(reason_to_skip(), reason_to_skip())
+@unittest.skipIf(reason_to_skip("*.whl"), reason_to_skip("*.whl"))
 class EveryRelease(Bare):
     def in_releases(self, check):
         for release in RELEASES:

@@ -194,9 +194,9 @@ bool RunFolder::has(std::string_view file) const {
 }
 
 const Json& RunFolder::inputs() const {
-    static const Json kNone = Json::array();
+    static const Json kNoInputs = Json::array();
     const auto inputs = manifest_.find("inputs");
-    return inputs != manifest_.end() && inputs->is_array() ? *inputs : kNone;
+    return inputs != manifest_.end() && inputs->is_array() ? *inputs : kNoInputs;
 }
 
 }  // namespace pleat::report

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <map>
@@ -29,12 +28,8 @@ std::vector<std::string> range_values(std::string_view text, const std::string& 
     double ends[3] = {};
     const std::vector<std::string_view> parts = split(text, ':');
     bool is_good = parts.size() == 3;
-    for (std::size_t k = 0; is_good && k < 3; ++k) {
-        const auto [end, error] =
-            std::from_chars(parts[k].data(), parts[k].data() + parts[k].size(), ends[k]);
-        is_good = error == std::errc{} && end == parts[k].data() + parts[k].size() &&
-                  std::isfinite(ends[k]);
-    }
+    for (std::size_t k = 0; is_good && k < 3; ++k)
+        is_good = parse_number(parts[k], ends[k]) && std::isfinite(ends[k]);
     const double steps = is_good && ends[2] != 0 ? (ends[1] - ends[0]) / ends[2] : -1.0;
     if (!is_good || !(steps >= 0))
         throw UsageError(fmt::format(

@@ -20,24 +20,19 @@ std::atomic<std::int64_t> g_disabled{0};
 std::int64_t found_targets() {
     std::int64_t found = HWY_STATIC_TARGET;
 #if HWY_ARCH_X86
-    const auto all = [](auto... has) { return ((has != 0) && ...); };
-    const bool ssse3 = all(__builtin_cpu_supports("ssse3"));
-    const bool sse4 = ssse3 && all(__builtin_cpu_supports("sse4.2"), __builtin_cpu_supports("aes"),
-                                   __builtin_cpu_supports("pclmul"));
-    const bool avx2 = sse4 && all(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("fma"),
-                                  __builtin_cpu_supports("f16c"), __builtin_cpu_supports("lzcnt"),
-                                  __builtin_cpu_supports("bmi"), __builtin_cpu_supports("bmi2"));
-    const bool avx3 =
-        avx2 && all(__builtin_cpu_supports("avx512f"), __builtin_cpu_supports("avx512vl"),
-                    __builtin_cpu_supports("avx512cd"), __builtin_cpu_supports("avx512dq"),
-                    __builtin_cpu_supports("avx512bw"));
-    const bool dl =
-        avx3 && all(__builtin_cpu_supports("avx512vnni"), __builtin_cpu_supports("vpclmulqdq"),
-                    __builtin_cpu_supports("avx512vbmi"), __builtin_cpu_supports("avx512vbmi2"),
-                    __builtin_cpu_supports("vaes"), __builtin_cpu_supports("avx512bitalg"),
-                    __builtin_cpu_supports("avx512vpopcntdq"));
-    found |= (ssse3 ? HWY_SSSE3 : 0) | (sse4 ? HWY_SSE4 : 0) | (avx2 ? HWY_AVX2 : 0) |
-             (avx3 ? HWY_AVX3 : 0) | (dl ? HWY_AVX3_DL : 0);
+    const auto add = [&](std::int64_t target, auto... has) {
+        found |= ((has != 0) && ...) ? target : 0;
+        return ((has != 0) && ...);
+    };
+    add(HWY_SSSE3, __builtin_cpu_supports("ssse3")) &&
+        add(HWY_SSE4, __builtin_cpu_supports("x86-64-v2"), __builtin_cpu_supports("aes"),
+            __builtin_cpu_supports("pclmul")) &&
+        add(HWY_AVX2, __builtin_cpu_supports("x86-64-v3")) &&
+        add(HWY_AVX3, __builtin_cpu_supports("x86-64-v4")) &&
+        add(HWY_AVX3_DL, __builtin_cpu_supports("avx512vnni"), __builtin_cpu_supports("vpclmulqdq"),
+            __builtin_cpu_supports("avx512vbmi"), __builtin_cpu_supports("avx512vbmi2"),
+            __builtin_cpu_supports("vaes"), __builtin_cpu_supports("avx512bitalg"),
+            __builtin_cpu_supports("avx512vpopcntdq"));
 #endif
     return found;
 }
