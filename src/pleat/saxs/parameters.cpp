@@ -1,4 +1,5 @@
 // Parameters: the options of saxs, described once.
+#include "pleat/saxs/analysis/analysis.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {
@@ -136,6 +137,18 @@ std::span<const std::string_view> names_of(Hydrogens) {
 std::span<const std::string_view> names_of(Ions) {
     static constexpr std::string_view kNames[] = {"near", "keep"};
     return kNames;
+}
+
+std::vector<Field> fields(AnalysisParameters& parameters) {
+    return {
+        {.name = "concentration",
+         .target = &parameters.concentration,
+         .help = "Without a structure, concentration of each curve in mg/ml; different ones are "
+                 "extrapolated to none",
+         .value_name = "MG/ML,..."},
+        {.name = "absolute-scale",
+         .target = &parameters.absolute_scale,
+         .help = "Without a structure, intensities are in 1/cm, and I(0) gives a mass"}};
 }
 
 std::vector<Field> fields(Parameters& parameters) {
