@@ -70,6 +70,12 @@ std::string analyse_curves(SaxsOptions& options, const JobTask& task, Ranks& ran
     for (const std::string& file : options.ensemble.sources) {
         record_input(file, run);
         ProfileFile read = read_profile(file, options.curve);
+        // The first frame decides the unit of all, which have no size of their own to judge it by.
+        if (options.analysis.elution && !curves.empty())
+            std::erase_if(read.notes, [](const Note& note) { return note.kind == NoteKind::unit; });
+        if (options.analysis.elution)
+            options.curve.unit =
+                read.per_nanometre ? MomentumUnit::per_nanometre : MomentumUnit::per_angstrom;
         context.notes(with_source(read.notes, file));
         curves.push_back(std::move(read.profile));
     }
@@ -85,7 +91,7 @@ std::string analyse_curves(SaxsOptions& options, const JobTask& task, Ranks& ran
     run.cite(saxs::citations(analysis));
     run.finish();
     std::string text = saxs::summary_of(analysis);
-    if (curves.size() > 1)
+    if (analysis.curves.size() > 1)
         text += fmt::format("{} curves are in analysis.tsv\n", analysis.curves.size());
     return text + fmt::format("\nThe run is in {}: analysis.tsv, pr.tsv, pr.out and more\n",
                               printable(run.path().string()));

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/text.h"
 #include "pleat/saxs/analysis/curve_comparison.h"
@@ -242,6 +243,31 @@ void add_average(std::span<const Profile> curves, const AnalysisParameters& para
         analyse_one(mean, "average", concentration, parameters, analysis.notes));
 }
 
+/// The frames that an option names; nothing if it is empty.
+std::optional<Block> frames_of(const std::string& text, std::size_t count, const char* option) {
+    if (text.empty()) return {};
+    const auto all = static_cast<Index>(count);
+    const FrameRange range = parse_frame_range(text).resolved(all);
+    const Index end = std::min(range.last, all);
+    if (range.step != 1 || range.first >= end)
+        throw UsageError(
+            fmt::format("{}: expected FIRST:END of {} frames, found '{}'", option, count, text));
+    return Block{range.first, end - range.first};
+}
+
+void add_sample(std::span<const Profile> curves, const AnalysisParameters& parameters,
+                SampleAnalysis& analysis) {
+    const std::size_t count = curves.size();
+    analysis.elution =
+        analyse_elution(series_of(curves),
+                        {frames_of(parameters.buffer_frames, count, "--buffer-frames"),
+                         frames_of(parameters.sample_frames, count, "--sample-frames")},
+                        &analysis.notes);
+    Profile sample = analysis.elution->subtracted;
+    sample.source = "subtracted";
+    analysis.curves.push_back(analyse_one(sample, sample.source, {}, parameters, analysis.notes));
+}
+
 }  // namespace
 
 double CurveAnalysis::gyration_radius() const {
@@ -261,6 +287,14 @@ SampleAnalysis analyse(std::span<const Profile> curves, const AnalysisParameters
     if (parameters.absolute_scale && concentrations.empty())
         throw UsageError("a mass by I(0) on an absolute scale needs the concentration");
     SampleAnalysis analysis;
+    if (parameters.elution) {
+        if (!concentrations.empty())
+            throw UsageError("--concentration is not known of the frames of an elution");
+        add_sample(curves, parameters, analysis);
+        return analysis;
+    }
+    if (!parameters.buffer_frames.empty() || !parameters.sample_frames.empty())
+        throw UsageError("--buffer-frames and --sample-frames need --elution");
     for (std::size_t n = 0; n < curves.size(); ++n)
         analysis.curves.push_back(
             analyse_one(curves[n], name_of_file(curves[n].source),

@@ -11,6 +11,7 @@
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/fields.h"
 #include "pleat/core/notes.h"
+#include "pleat/saxs/analysis/elution.h"
 
 #pragma GCC visibility push(default)
 
@@ -21,6 +22,8 @@ struct AnalysisParameters {
     std::string concentration;    ///< mg/ml of each curve, separated by commas; empty: not known
     bool absolute_scale = false;  ///< whether intensities are in 1/cm
     double q_max = 0.5;           ///< points beyond are left out, 1/angstrom; 0: none
+    bool elution = false;         ///< whether the curves are frames of an elution (SEC-SAXS)
+    std::string buffer_frames, sample_frames;  ///< FIRST:END of an elution; empty: found
 };
 std::vector<Field> fields(AnalysisParameters& parameters);
 
@@ -106,6 +109,7 @@ struct SampleAnalysis {
     std::vector<CurveAnalysis> curves;
     std::vector<CurvePair> pairs;  ///< of curves with one q grid and no different concentrations
     std::vector<std::size_t> averaged;  ///< the curves in the average
+    std::optional<Elution> elution;     ///< whose sample is the only one of `curves`
     Notes notes;
     const CurveAnalysis& result() const { return curves.back(); }
 };
@@ -114,9 +118,9 @@ struct SampleAnalysis {
 inline constexpr std::size_t kMinAnalysedPoints = 15;
 
 /// Analyses each curve, compares them, and analyses the average of those that agree with the first,
-/// or with different concentrations the extrapolation to none. Throws UsageError if concentrations
-/// do not match the curves; InputError for a curve of fewer than 15 points or without a positive
-/// intensity.
+/// or with different concentrations the extrapolation to none, or the sample of an elution. Throws
+/// UsageError if concentrations do not match the curves; InputError for a curve of fewer than 15
+/// points or without a positive intensity.
 SampleAnalysis analyse(std::span<const Profile> curves, const AnalysisParameters& parameters);
 
 }  // namespace pleat::saxs

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
 #include "pleat/saxs/analysis/pair_distances.h"
@@ -159,12 +160,51 @@ std::string gnom_text(const CurveAnalysis& one) {
                       pairs.forward_intensity_error);
 }
 
-std::string curve_text(const CurveAnalysis& one) {
+std::string curve_text(const Profile& curve) {
     std::string text = "# q (1/angstrom), intensity, error\n";
-    for (std::size_t k = 0; k < one.curve.size(); ++k)
-        text += fmt::format("{:.8g} {:.8g} {:.8g}\n", one.curve.q[k], one.curve.intensity[k],
-                            one.curve.sigma[k]);
+    for (std::size_t k = 0; k < curve.size(); ++k)
+        text +=
+            fmt::format("{:.8g} {:.8g} {:.8g}\n", curve.q[k], curve.intensity[k], curve.sigma[k]);
     return text;
+}
+
+const char* use_of(const Elution& elution, Index frame) {
+    const auto is_in = [&](Block some) {
+        return frame >= some.first && frame < some.first + some.count;
+    };
+    return is_in(elution.sample) ? "sample" : is_in(elution.buffer) ? "buffer" : "";
+}
+
+/// The frames, their intensities for the page, and the mean buffer.
+void write_elution(RunDirectory& run, const Elution& elution) {
+    std::string text = "frame\tname\tuse\tsignal\tsignal_error\trg\trg_error\ti0\ti0_error\n";
+    for (std::size_t f = 0; f < elution.signal.size(); ++f) {
+        const Guinier& line = elution.guinier[f];
+        const auto value = [&](double number) {
+            return line.is_valid ? fmt::format("{:.6g}", number) : "NA";
+        };
+        text += fmt::format("{}\t{}\t{}\t{:.6g}\t{:.3g}\t{}\t{}\t{}\t{}\n", f,
+                            printable(elution.names[f]), use_of(elution, static_cast<Index>(f)),
+                            elution.signal[f], elution.error[f], value(line.gyration_radius),
+                            value(line.gyration_radius_error), value(line.forward_intensity),
+                            value(line.forward_intensity_error));
+    }
+    write_text(run.output("elution.tsv"), text);
+    write_npy(run.output("elution.npy"), elution.logarithms.data(),
+              {elution.logarithms.extent(0), elution.logarithms.extent(1)});
+    write_text(run.output("buffer.dat"), curve_text(elution.mean_buffer));
+}
+
+std::string summary_of(const Elution& elution) {
+    const auto range = [](Block frames) {
+        return fmt::format("{} to {}", frames.first, frames.first + frames.count - 1);
+    };
+    return fmt::format(
+        "Elution of {} frames: buffer {}{}, sample {} (frames count from 0; probability of such "
+        "differences {:.2g} and {:.2g})\n",
+        elution.signal.size(), range(elution.buffer),
+        elution.buffer_is_behind ? " (behind the peak)" : "", range(elution.sample),
+        elution.buffer_probability, elution.sample_probability);
 }
 
 std::string comparison_table(const SampleAnalysis& analysis) {
@@ -207,6 +247,7 @@ ResultColumns columns(const SampleAnalysis& analysis) {
     ResultColumns all;
     for (const CurveNumber& number : numbers_of(one))
         all.push_back({number.name, number.help, number.value, "results"});
+    const Elution elution = analysis.elution.value_or(Elution());
     const ResultColumns more = {
         {"shape", "compact, elongated, flexible or disordered, with the criterion",
          one.features.shape, "results"},
@@ -217,6 +258,9 @@ ResultColumns columns(const SampleAnalysis& analysis) {
         {"findings", "list of str, what is probably wrong with the curve", one.findings},
         {"averaged", "number of curves in the average; 0: none",
          static_cast<Index>(analysis.averaged.size()), "results"},
+        {"signal", "float64 [frame] of an elution: integral of I over q without buffer",
+         elution.signal, "elution.tsv"},
+        {"signal_error", "float64 [frame], its standard error", elution.error, "elution.tsv"},
         {"r", "float64 [distance], angstrom", one.pairs.r, "pr.tsv"},
         {"p",
          "float64 [distance], P(r) with I(q) = 4 pi integral P(r) sin(q r) / (q r) dr, the mean "
@@ -244,8 +288,10 @@ void write_results(RunDirectory& run, const SampleAnalysis& analysis) {
         write_text(run.output("kratky.tsv"), kratky_table(one));
         write_text(run.output("fit.tsv"), fit_table(one));
     }
-    if (analysis.curves.size() > 1 && one.name == one.curve.source)
-        write_text(run.output(one.name + ".dat"), curve_text(one));
+    if (analysis.elution) write_elution(run, *analysis.elution);
+    const bool is_made = analysis.elution || analysis.curves.size() > 1;
+    if (is_made && one.name == one.curve.source)
+        write_text(run.output(one.name + ".dat"), curve_text(one.curve));
     if (!analysis.pairs.empty())
         write_text(run.output("comparison.tsv"), comparison_table(analysis));
     record(run, columns(analysis));
@@ -259,6 +305,7 @@ std::string summary_of(const SampleAnalysis& analysis) {
     std::string text =
         fmt::format("{}: {} points, q {:.4g} to {:.4g} 1/angstrom\n", printable(one.name),
                     one.curve.size(), one.curve.q.front(), one.curve.q.back());
+    if (analysis.elution) text = summary_of(*analysis.elution) + text;
     if (analysis.averaged.size() > 1)
         text += fmt::format("Average of {} curves\n", analysis.averaged.size());
     if (guinier.is_valid)

@@ -215,7 +215,7 @@ Block find_buffer(const Bands& bands, Index peak, bool& is_behind) {
     if (found.count == 0)
         throw InputError(
             fmt::format("expected {} frames in a row with the same curve, the buffer, "
-                        "found none; give --buffer-frames FIRST:LAST",
+                        "found none; give --buffer-frames FIRST:END",
                         kMinBuffer));
     return found;
 }
@@ -274,6 +274,12 @@ void describe_frames(const CurveSeries& series, Elution& result) {
         result.error.push_back(error);
     }
     const double highest = *std::ranges::max_element(result.signal);
+    result.names = series.names;
+    result.logarithms = Array<float, 2>(frames, std::ssize(series.q));
+    for (Index f = 0; f < frames; ++f)
+        for (Index k = 0; k < std::ssize(series.q); ++k)
+            result.logarithms(f, k) = static_cast<float>(
+                std::log10(series.intensity(f, k) - result.mean_buffer.intensity[k]));
     for (Index f = 0; f < frames; ++f)
         if (result.signal[f] > 0.1 * highest)
             result.guinier[f] = guinier(subtract(frame_of(series, f), result.mean_buffer));
@@ -299,7 +305,7 @@ void find_drift(const Bands& bands, Index peak, Elution& result, Notes* notes) {
                           fmt::format("the buffer drifts: from before to behind the peak its "
                                       "integral changes by {:.1f} % of the peak",
                                       100 * *result.drift),
-                          "--buffer-frames FIRST:LAST", true});
+                          "--buffer-frames FIRST:END", true});
 }
 
 }  // namespace
@@ -388,11 +394,11 @@ Elution analyse_elution(const CurveSeries& series, const ElutionOptions& options
     if (notes == nullptr) return result;
     if (result.buffer_probability < kDifferent)
         notes->push_back({NoteKind::assumption, "the curves of the buffer's frames are not equal",
-                          "--buffer-frames FIRST:LAST", true});
+                          "--buffer-frames FIRST:END", true});
     if (result.sample_probability < kDifferent)
         notes->push_back({NoteKind::assumption,
                           "the curves of the sample's frames are of several shapes",
-                          "--sample-frames FIRST:LAST", true});
+                          "--sample-frames FIRST:END", true});
     return result;
 }
 

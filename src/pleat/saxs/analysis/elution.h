@@ -51,6 +51,8 @@ struct Elution {
     std::optional<double> drift = {};   ///< of the buffer from before to behind the peak: the
                                         ///< integral's change relative to the peak
     Profile mean_buffer, subtracted;    ///< the mean sample without the buffer
+    std::vector<std::string> names;     ///< of frames
+    Array<float, 2> logarithms;         ///< [frame, point]: log10(I - buffer), NaN below 0
 };
 
 /// Finds the longest range of frames whose curves are equal (a chi-squared test and a trend of each
