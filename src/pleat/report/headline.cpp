@@ -254,7 +254,7 @@ Headline scattering_headline(const RunFolder&, const Results& results) {
 }
 
 /// A curve without a structure. Without P(r) its Rg is that of Guinier's law.
-Headline curve_headline(const RunFolder&, const Results& results) {
+Headline curve_headline(const RunFolder& run, const Results& results) {
     const bool has_pairs = !std::isnan(results.number("rg"));
     const char* const rg = has_pairs ? "rg" : "guinier_rg";
     const auto angstrom = [&](const char* name, int digits) {
@@ -263,7 +263,9 @@ Headline curve_headline(const RunFolder&, const Results& results) {
                    : fmt::format("{:.{}f} Å", results.number(name), digits);
     };
     const std::string size = angstrom(rg, 2), dmax = angstrom("dmax", 1);
-    Headline headline{.about = "a scattering curve", .sentence = "Rg is " + size, .tiles = {}};
+    Headline headline{.about = run.has("elution.tsv") ? "frames of an elution" : "scattering curve",
+                      .sentence = "Rg is " + size,
+                      .tiles = {}};
     const double error = results.number(has_pairs ? "rg_error" : "guinier_rg_error");
     if (!std::isnan(error))
         headline.sentence = fmt::format("Rg is {:.2f} ± {:.2f} Å", results.number(rg), error);

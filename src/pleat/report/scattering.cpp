@@ -103,10 +103,10 @@ void draw_kratky(Drawing& drawing, const Table& table) {
                                 line("model", table.numbers("model"))};
     // The maximum of Guinier's law, near which compact particles have theirs.
     constexpr double kPeak = 1.7320508, kHeight = 1.1036383;
-    if (reduced && !x.empty() && x.front() < kPeak && x.back() > kPeak) {
-        std::vector<double> peak(x.size(), std::numeric_limits<double>::quiet_NaN());
-        peak[std::lower_bound(x.begin(), x.end(), kPeak) - x.begin()] = kHeight;
-        series.push_back(points("compact particles: 1.104 at 1.73", peak, {}));
+    if (reduced) {
+        std::vector<double> height(x.size(), std::numeric_limits<double>::quiet_NaN());
+        for (std::size_t k = 0; k < x.size() && x[k] < 2 * kPeak; ++k) height[k] = kHeight;
+        series.push_back(line("peak of compact particles: 1.104 at 1.73", height));
     }
     drawing.add(curve("Kratky", axis(reduced ? "q Rg" : kQ),
                       axis(reduced ? "(q Rg)^2 I / I(0)" : "q^2 I"), x, series));
