@@ -251,7 +251,7 @@ std::optional<Block> frames_of(const std::string& text, std::size_t count, const
     const Index end = std::min(range.last, all);
     if (range.step != 1 || range.first >= end)
         throw UsageError(
-            fmt::format("{}: expected FIRST:END of {} frames, found '{}'", option, count, text));
+            fmt::format("--{}: expected FIRST:END of {} frames, found '{}'", option, count, text));
     return Block{range.first, end - range.first};
 }
 
@@ -260,8 +260,8 @@ void add_sample(std::span<const Profile> curves, const AnalysisParameters& param
     const std::size_t count = curves.size();
     analysis.elution =
         analyse_elution(series_of(curves),
-                        {frames_of(parameters.buffer_frames, count, "--buffer-frames"),
-                         frames_of(parameters.sample_frames, count, "--sample-frames")},
+                        {frames_of(parameters.buffer_frames, count, "buffer-frames"),
+                         frames_of(parameters.sample_frames, count, "sample-frames")},
                         &analysis.notes);
     Profile sample = analysis.elution->subtracted;
     sample.source = "subtracted";
@@ -289,12 +289,13 @@ SampleAnalysis analyse(std::span<const Profile> curves, const AnalysisParameters
     SampleAnalysis analysis;
     if (parameters.elution) {
         if (!concentrations.empty())
-            throw UsageError("--concentration is not known of the frames of an elution");
+            throw UsageError(
+                "leave --concentration out: it is not known of the frames of an elution");
         add_sample(curves, parameters, analysis);
         return analysis;
     }
     if (!parameters.buffer_frames.empty() || !parameters.sample_frames.empty())
-        throw UsageError("--buffer-frames and --sample-frames need --elution");
+        throw UsageError("leave --buffer-frames and --sample-frames out, or add --elution");
     for (std::size_t n = 0; n < curves.size(); ++n)
         analysis.curves.push_back(
             analyse_one(curves[n], name_of_file(curves[n].source),

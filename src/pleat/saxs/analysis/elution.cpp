@@ -178,8 +178,8 @@ OfBands mean_bands(const Bands& bands, Block frames) {
 Block longest_equal(const Bands& bands, Index first, Index end, double highest) {
     Block best{first, 0};
     for (Index from = first; from < end; ++from) {
-        const Index least = std::max(kMinBuffer, best.count + 1);
-        for (Index to = end; to - from >= least; --to) {
+        const Index min_count = std::max(kMinBuffer, best.count + 1);
+        for (Index to = end; to - from >= min_count; --to) {
             const Block some{from, to - from};
             if (probability_of_equal(bands, some) < kEqual) continue;
             if (mean_bands(bands, some)[0] > highest) continue;
@@ -246,7 +246,7 @@ Block find_sample(const Bands& bands, const OfBands& buffer, Index peak) {
 
 void require_range(const Block& frames, Index count, const char* option) {
     if (frames.first < 0 || frames.count < 1 || frames.first + frames.count > count)
-        throw UsageError(fmt::format("{}: expected frames from 0 to {}, found {} to {}", option,
+        throw UsageError(fmt::format("--{}: expected frames from 0 to {}, found {} to {}", option,
                                      count - 1, frames.first, frames.first + frames.count - 1));
 }
 
@@ -301,11 +301,12 @@ void find_drift(const Bands& bands, Index peak, Elution& result, Notes* notes) {
         change / result.error[other.first] * std::sqrt(static_cast<double>(other.count));
     constexpr double kMaxDrift = 0.02;
     if (notes != nullptr && std::fabs(*result.drift) > kMaxDrift && std::fabs(significance) > 4)
-        notes->push_back({NoteKind::assumption,
-                          fmt::format("the buffer drifts: from before to behind the peak its "
-                                      "integral changes by {:.1f} % of the peak",
-                                      100 * *result.drift),
-                          "--buffer-frames FIRST:END", true});
+        notes->push_back(
+            {NoteKind::assumption,
+             fmt::format("the buffer drifts: from before to behind the peak its "
+                         "integral changes by {:.1f} % of the peak; --buffer-frames takes others",
+                         100 * *result.drift),
+             "", true});
 }
 
 }  // namespace
@@ -375,8 +376,8 @@ Elution analyse_elution(const CurveSeries& series, const ElutionOptions& options
     if (frames < 2 * kMinBuffer)
         throw InputError(fmt::format("expected {} frames of an elution or more, found {}",
                                      2 * kMinBuffer, frames));
-    if (options.buffer) require_range(*options.buffer, frames, "--buffer-frames");
-    if (options.sample) require_range(*options.sample, frames, "--sample-frames");
+    if (options.buffer) require_range(*options.buffer, frames, "buffer-frames");
+    if (options.sample) require_range(*options.sample, frames, "sample-frames");
     const Bands bands = bands_of(series);
     const Index peak =
         options.sample ? options.sample->first + options.sample->count / 2 : highest_frame(bands);
@@ -393,12 +394,14 @@ Elution analyse_elution(const CurveSeries& series, const ElutionOptions& options
     find_drift(bands, peak, result, notes);
     if (notes == nullptr) return result;
     if (result.buffer_probability < kDifferent)
-        notes->push_back({NoteKind::assumption, "the curves of the buffer's frames are not equal",
-                          "--buffer-frames FIRST:END", true});
+        notes->push_back(
+            {NoteKind::assumption,
+             "the curves of the buffer's frames are not equal; --buffer-frames takes others", "",
+             true});
     if (result.sample_probability < kDifferent)
         notes->push_back({NoteKind::assumption,
-                          "the curves of the sample's frames are of several shapes",
-                          "--sample-frames FIRST:END", true});
+                          "the sample's curves have several shapes; give other --sample-frames", "",
+                          true});
     return result;
 }
 

@@ -79,8 +79,8 @@ TEST(Elution, TakesGivenRanges) {
     EXPECT_EQ(found.sample.count, 20);
     ASSERT_EQ(notes.size(), 3U);
     EXPECT_NE(notes[0].text.find("the buffer drifts"), std::string::npos);
-    EXPECT_EQ(notes[1].option, "--buffer-frames FIRST:END");
-    EXPECT_EQ(notes[2].option, "--sample-frames FIRST:END");
+    EXPECT_NE(notes[1].text.find("--buffer-frames"), std::string::npos);
+    EXPECT_NE(notes[2].text.find("--sample-frames"), std::string::npos);
     EXPECT_NE(error_text<UsageError>([&] {
                   analyse_elution(series, {Block{190, 20}, {}}, nullptr);
               }).find("--buffer-frames: expected frames from 0 to 199, found 190 to 209"),
