@@ -339,15 +339,19 @@ Headline mutants_headline(const RunFolder& run, const Results& results) {
     if (const auto table =
             first_rows(run, "positions.tsv", {"pos", "wt", "mean_epistatic"}, kRows)) {
         const std::vector<double> means = table->numbers("mean_epistatic");
-        const auto row =
-            static_cast<std::size_t>(std::min_element(means.begin(), means.end()) - means.begin());
+        const auto less = [](double a, double b) {
+            return a < b || (std::isnan(b) && !std::isnan(a));
+        };
+        const auto row = static_cast<std::size_t>(
+            std::min_element(means.begin(), means.end(), less) - means.begin());
         const std::string residue =
             table->rows[row][*table->find("wt")] + table->rows[row][*table->find("pos")];
-        if (!std::isnan(means[row]))
+        if (!std::isnan(means[row])) {
             headline.sentence = fmt::format(
                 "{} tolerates mutations least: their mean effect is {:.2f}.", residue, means[row]);
-        headline.tiles.push_back(
-            {fmt::format("{:.2f}", means[row]), "mean effect of the mutations of " + residue});
+            headline.tiles.push_back(
+                {fmt::format("{:.2f}", means[row]), "mean effect of the mutations of " + residue});
+        }
     }
     const auto measured = first_rows(run, "correlations.tsv",
                                      {"column", "spearman_epistatic", "spearman_independent"});
