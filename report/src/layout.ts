@@ -1,7 +1,7 @@
 // Layout: panels in rows that they fill, whatever the width of the page.
 
 /** Width that a drawing and a table need at least, and the gap of the style sheet, in pixels. */
-const DRAWING = 480, TABLE = 300, GAP = 16;
+const DRAWING = 420, TABLE = 300, GAP = 16;
 
 interface Row {
   panels: HTMLElement[];
@@ -36,9 +36,17 @@ function rowsOf(panels: HTMLElement[], width: number): Row[] {
   return rows;
 }
 
+/** Puts panels in an order without moving the one that has the focus, which would lose it. */
+function putInOrder(frame: HTMLElement, order: HTMLElement[]): void {
+  if (order.every((panel, n) => panel === frame.children[n])) return;
+  const at = Math.max(0, order.findIndex((panel) => panel.contains(document.activeElement)));
+  order[at].before(...order.slice(0, at));
+  order[at].after(...order.slice(at + 1));
+}
+
 /**
  * Arranges panels in the frame whenever its width changes: drawings before tables, and the manifest where a row
- * has room for it, else last.
+ * has room for it, else last. At first its fold is opened where there is room.
  */
 export function keepArranged(frame: HTMLElement, panels: HTMLElement[], manifest: HTMLElement): void {
   let width = 0;
@@ -47,14 +55,14 @@ export function keepArranged(frame: HTMLElement, panels: HTMLElement[], manifest
   frame.append(...panels, manifest);
   new ResizeObserver(() => {
     if (frame.clientWidth === width) return;
+    const isFirst = width === 0;
     width = frame.clientWidth;
     const rows = rowsOf([...panels.filter((panel) => !isTable(panel)), ...panels.filter(isTable)], width);
     const least: Row = { panels: [], room: DRAWING + GAP };
     const emptiest = rows.reduce((most, row) => (row.room >= most.room ? row : most), least);
     if (emptiest === least) rows.push(least);
-    else manifest.querySelector("details")?.setAttribute("open", "");
+    else if (isFirst) manifest.querySelector("details")?.setAttribute("open", "");
     emptiest.panels.push(manifest);
-    const order = rows.flatMap((row) => row.panels);
-    if (order.some((panel, n) => panel !== frame.children[n])) frame.append(...order);
+    putInOrder(frame, rows.flatMap((row) => row.panels));
   }).observe(frame);
 }

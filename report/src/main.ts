@@ -91,7 +91,11 @@ function card(run: Run, id: string, section: HTMLElement): HTMLElement {
   if (drawing !== null) {
     drawing.id ||= newId();
     link.append(svg("svg", { viewBox: drawing.getAttribute("viewBox") ?? "", "aria-hidden": "true" }, svg("use", { href: `#${drawing.id}` })));
-    drawing.dispatchEvent(new Event("pleat-shown"));
+    new IntersectionObserver((entries, watch) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      watch.disconnect();
+      drawing.dispatchEvent(new Event("pleat-shown"));
+    }).observe(link);
   }
   link.append(html("span", {}, html("strong", {}, titleOf(run)), readable(run.headline?.sentence ?? ""),
                    html("span", { class: "folder" }, `Run ${run.name}`)));

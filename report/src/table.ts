@@ -5,7 +5,7 @@ import { Panel, type Place } from "./panel";
 import { onPrint, PAPER_WIDTH } from "./print";
 import { copyText, download } from "./save";
 
-const ROWS = 15;
+const ROWS = 15, PRINTED_ROWS = 50;
 /** Longer texts than this are wrapped. */
 const LONG_TEXT = 40;
 
@@ -52,8 +52,7 @@ class TablePanel {
   readonly panel: Panel;
   private rows: string[][];
   private page = 0;
-  /** All rows at once, for print. */
-  private whole = false;
+  private isPrinting = false;
   private sorted = -1;
   private falling = false;
   private readonly head: HTMLTableCellElement[];
@@ -93,7 +92,7 @@ class TablePanel {
         button("‹", () => this.turn(-1), "Earlier rows"), button("›", () => this.turn(1), "Later rows"),
         button("First", () => this.turn(-pages), "First rows"));
     this.show();
-    onPrint((isPrinting) => this.printWhole(isPrinting));
+    onPrint((isPrinting) => this.print(isPrinting));
     this.place.selection.listen((change) => {
       if (change === "picked") this.showPicked();
     });
@@ -103,9 +102,9 @@ class TablePanel {
     return this.isNumber[column] || cell.length >= LONG_NUMBER ? shortCell(cell) : cell;
   }
 
-  /** All rows, in letters small enough for all columns. */
-  private printWhole(isPrinting: boolean): void {
-    this.whole = isPrinting;
+  /** The first rows, in letters small enough for all columns. */
+  private print(isPrinting: boolean): void {
+    this.isPrinting = isPrinting;
     this.show();
     const table = this.panel.body.querySelector("table");
     if (table === null) return;
@@ -141,7 +140,7 @@ class TablePanel {
   }
 
   private show(): void {
-    const first = this.whole ? 0 : this.page * ROWS, count = this.whole ? this.rows.length : ROWS;
+    const first = this.isPrinting ? 0 : this.page * ROWS, count = this.isPrinting ? PRINTED_ROWS : ROWS;
     const picked = String(this.place.selection.pickedPlaces());
     const rows = this.rows.slice(first, first + count);
     this.content.replaceChildren(...rows.map((row) => {

@@ -138,7 +138,8 @@ Json draw_job_list(const std::filesystem::path& folder, const std::string& name,
     add_plots(table, sections);
     if (Json error = null_error_section(sampled_runs(table, folder)); !error.is_null())
         sections.push_back(std::move(error));
-    const std::string sentence = fmt::format("{} jobs: {}.", table.rows.size(), table.counts());
+    const std::string sentence = fmt::format("{} job{}: {}.", table.rows.size(),
+                                             table.rows.size() == 1 ? "" : "s", table.counts());
     return {{"name", name},
             {"title", name + ": list of jobs"},
             {"headline", {{"sentence", sentence}, {"tiles", Json::array()}}},

@@ -48,6 +48,15 @@ void draw_fit(Drawing& drawing, const Table& table, const std::string& file) {
     drawing.add(std::move(section));
 }
 
+/// Differences of measured values from a line, in their errors.
+Json residuals(const std::vector<double>& measured, const std::vector<double>& model,
+               const std::vector<double>& sigma) {
+    std::vector<double> values;
+    for (std::size_t k = 0; k < measured.size(); ++k)
+        values.push_back((measured[k] - model[k]) / sigma[k]);
+    return {{"label", "residual / σ"}, {"values", finite(values)}};
+}
+
 /// Draws the Guinier plot of a measured curve; the fitted points are a separate series.
 void draw_guinier(Drawing& drawing, const Table& table) {
     // Guinier's law holds near q = 0; points far beyond its range would compress the plot into a
@@ -74,7 +83,65 @@ void draw_guinier(Drawing& drawing, const Table& table) {
     if (std::any_of(flags.begin(), flags.end(), [](double flag) { return flag <= 0; }))
         series.push_back(points("measured, outside it", others, sigma));
     series.push_back(line("model", model));
-    drawing.add(curve("Guinier", axis("q^2 (1/angstrom^2)"), axis("ln I"), q2, series));
+    Json section = curve("Guinier", axis("q^2 (1/angstrom^2)"), axis("ln I"), q2, series);
+    section["residuals"] = residuals(used, model, sigma);
+    drawing.add(std::move(section));
+}
+
+/// Draws P(r) of a measured curve, with a band of its standard deviation.
+void draw_measured_distances(Drawing& drawing, const Table& table) {
+    Json p = line("P(r) ± its standard deviation", table.numbers("p"));
+    p["error"] = finite(table.numbers("p_error"));
+    drawing.add(
+        curve("Pair distances P(r)", axis("r (angstrom)"), axis("P(r)"), table.numbers("r"), {p}));
+}
+
+void draw_kratky(Drawing& drawing, const Table& table) {
+    const bool reduced = table.has({"q_rg"});
+    const std::vector<double> x = table.numbers(reduced ? "q_rg" : "q");
+    std::vector<Json> series = {points("measured", table.numbers("kratky"), table.numbers("sigma")),
+                                line("model", table.numbers("model"))};
+    // The maximum of Guinier's law, near which compact particles have theirs.
+    constexpr double kPeak = 1.7320508, kHeight = 1.1036383;
+    if (reduced) {
+        std::vector<double> height(x.size(), std::numeric_limits<double>::quiet_NaN());
+        for (std::size_t k = 0; k < x.size() && x[k] < 2 * kPeak; ++k) height[k] = kHeight;
+        series.push_back(line("peak of compact particles: 1.104 at 1.73", height));
+    }
+    drawing.add(curve("Kratky", axis(reduced ? "q Rg" : kQ),
+                      axis(reduced ? "(q Rg)^2 I / I(0)" : "q^2 I"), x, series));
+}
+
+/// Draws the frames of an elution: their signal, Rg, and intensities.
+void draw_elution(Drawing& drawing) {
+    if (!drawing.claim_file("elution.tsv")) return;
+    const Table table = read_table(drawing.run.file("elution.tsv"), kEveryRow);
+    const std::vector<double> frames = table.numbers("frame"), signal = table.numbers("signal");
+    std::vector<double> buffer(signal.size(), std::numeric_limits<double>::quiet_NaN()),
+        sample = buffer;
+    for (std::size_t f = 0; f < signal.size(); ++f) {
+        const std::string& use = table.rows[f][*table.find("use")];
+        if (use == "buffer") buffer[f] = signal[f];
+        if (use == "sample") sample[f] = signal[f];
+    }
+    drawing.add(curve(
+        "Elution", axis("frame"), axis("integral of I without buffer"), frames,
+        {line("all frames", signal), points("buffer", buffer, {}), points("sample", sample, {})}));
+    drawing.add(curve("Rg by frame", axis("frame"), axis("Rg (angstrom)"), frames,
+                      {points("Rg", table.numbers("rg"), table.numbers("rg_error"))}));
+    if (!drawing.claim_file("elution.npy")) return;
+    const DistanceCells cells =
+        read_distances(drawing.run.file("elution.npy"), drawing.limits.cells, 0);
+    drawing.add({{"kind", "heat_map"},
+                 {"title", "Intensities by frame"},
+                 {"note", "log10 of the intensity without buffer; points of q in ascending order."},
+                 {"unit", ""},
+                 {"axis", "frame"},
+                 {"block", cells.block},
+                 {"items", cells.frames},
+                 {"matrix", encode_rectangle(cells.values, cells.rows, cells.columns)},
+                 {"other_axis", "point of q"},
+                 {"other_items", cells.others}});
 }
 
 /// The Guinier and Kratky plots of a computed profile.
@@ -125,12 +192,9 @@ bool draw_scattering_table(Drawing& drawing, const Table& table, const std::stri
         draw_guinier(drawing, table);
     } else if (table.has({"kratky", "sigma", "model"}) &&
                (table.has({"q_rg"}) || table.has({"q"}))) {
-        const bool reduced = table.has({"q_rg"});
-        drawing.add(curve("Kratky", axis(reduced ? "q Rg" : kQ),
-                          axis(reduced ? "(q Rg)^2 I / I(0)" : "q^2 I"),
-                          table.numbers(reduced ? "q_rg" : "q"),
-                          {points("measured", table.numbers("kratky"), table.numbers("sigma")),
-                           line("model", table.numbers("model"))}));
+        draw_kratky(drawing, table);
+    } else if (table.has({"r", "p", "p_error"})) {
+        draw_measured_distances(drawing, table);
     } else if (table.has({"from", "to", "p"})) {
         draw_pair_distances(drawing, table);
     } else if (table.has({"q", "intensity"})) {
@@ -144,6 +208,7 @@ bool draw_scattering_table(Drawing& drawing, const Table& table, const std::stri
 }  // namespace
 
 void draw_scattering(Drawing& drawing) {
+    draw_elution(drawing);
     std::vector<std::string> files = drawing.run.files();
     // Comparisons with an experiment come first.
     std::stable_partition(files.begin(), files.end(), [](const std::string& file) {

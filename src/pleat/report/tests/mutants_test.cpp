@@ -257,6 +257,21 @@ TEST(Mutants, NamesTheResidueWithTheLowestMeanInTheHeadline) {
         Json({{"value", "0.539"}, {"label", "rank correlation with y; independent model 0.400"}}));
 }
 
+TEST(Mutants, LeavesResiduesWithoutAMeanOutOfTheHeadline) {
+    const Json results = {{"singles", 38}, {"residues", 2}, {"first_number", 10}};
+    SmallMutants run(Json{{"results", results}});
+    const std::string head = "segment\tpos\twt\tcolumn\tmean_epistatic\nA_1\t10\tW\t1\tNA\n";
+    run.add("positions.tsv", head + "A_1\t11\tA\t2\t0.5\nA_1\t12\tG\t3\t-0.5\n");
+    Json drawn = drawn_run(run.path());
+    EXPECT_EQ(drawn["headline"]["sentence"],
+              "G12 tolerates mutations least: their mean effect is -0.50.");
+    EXPECT_EQ(drawn["headline"]["tiles"][0]["value"], "-0.50");
+    run.add("positions.tsv", head);
+    drawn = drawn_run(run.path());
+    EXPECT_EQ(drawn["headline"]["sentence"], "38 single mutants of 2 residues.");
+    EXPECT_EQ(drawn["headline"]["tiles"].size(), 1U);
+}
+
 TEST(Mutants, ATableOfAnotherKindIsATable) {
     SmallRun run;
     run.add("singles.tsv", "pos\tx\n1\t2\n");

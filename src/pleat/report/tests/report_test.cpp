@@ -306,6 +306,16 @@ TEST(Report, DrawsTheTableOfJobsAndAPlotForEachSweptOption) {
     EXPECT_EQ(cutoffs["group"]["values"], Json({0, 0, 1}));
 }
 
+TEST(Report, CountsOneJobInTheSingular) {
+    const pleat::test::TemporaryFolder folder;
+    pleat::test::spill(
+        folder / "jobs.tsv",
+        "# version: pleat 0.1.0\n# command: pleat cluster a.pdb -o runs\n# swept: cutoff\n"
+        "name\tcutoff\tstatus\tdevice\tseconds\titems\tclusters\tresult\terror\n"
+        "a\t1\tdone\tcpu\t0.1\t9\t4\ta/1\tNA\n");
+    EXPECT_EQ(drawn_run(folder.path())["headline"]["sentence"], "1 job: 1 done.");
+}
+
 TEST(Report, EscapesTextsOfFiles) {
     const std::string bad = "</script><script>alert(1)</script><!-- <b>\xff";
     SmallRun run(Json{{"command", "</script>"}, {"arguments", {"<!--", "]]>"}}});
