@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "pleat/bio/ensemble/ensemble.h"
@@ -84,12 +85,12 @@ void add_guinier_findings(CurveAnalysis& one) {
     }
     if (guinier.deviation_before > kMaxDeviation)
         findings.push_back(fmt::format(
-            "the {} points before the Guinier range lie above its line by {:.1f} standard errors: "
+            "points before the Guinier range ({}) lie above its line by {:.1f} standard errors: "
             "aggregates, or scatter from the beam stop",
             guinier.first, guinier.deviation_before));
     if (guinier.deviation_before < -kMaxDeviation)
         findings.push_back(fmt::format(
-            "the {} points before the Guinier range lie below its line by {:.1f} standard errors: "
+            "points before the Guinier range ({}) lie below its line by {:.1f} standard errors: "
             "repulsion between particles, or the beam stop's shadow",
             guinier.first, -guinier.deviation_before));
     if (std::abs(guinier.trend) > kMaxTrend)
@@ -114,7 +115,7 @@ void add_guinier_findings(CurveAnalysis& one) {
 
 void add_findings(CurveAnalysis& one) {
     constexpr double kMinScatter = 0.5, kMaxScatter = 2, kMaxTimes = 1.5, kMisfit = 1e-3;
-    constexpr double kAgree = 3;
+    constexpr double kAgree = 3, kNegative = 3;
     std::vector<std::string>& findings = one.findings;
     add_guinier_findings(one);
     if (one.scatter > kMaxScatter || one.scatter < kMinScatter)
@@ -123,7 +124,20 @@ void add_findings(CurveAnalysis& one) {
             std::sqrt(one.scatter),
             one.scatter < kMinScatter ? ": errors are too large, or points are smoothed" : ""));
     const PairDistances& pairs = one.pairs;
-    if (!pairs.is_valid) return;
+    if (!pairs.is_valid) {
+        findings.push_back(fmt::format(
+            "no P(r): the curve ends at q {:.4g}, before its intensity has fallen enough",
+            one.curve.q.back()));
+        return;
+    }
+    for (std::size_t n = 0; n < pairs.r.size(); ++n)
+        if (pairs.p[n] < -kNegative * pairs.p_error[n]) {
+            findings.push_back(fmt::format(
+                "P(r) is negative at r {:.0f} by more than three errors: repulsion between "
+                "particles, a buffer subtracted too much, or parts of negative contrast",
+                pairs.r[n]));
+            break;
+        }
     if (pairs.error_scale > kMaxTimes)
         findings.push_back(fmt::format(
             "P(r) fits with errors {:.2g} times as large as given, which its errors take into "
@@ -136,8 +150,7 @@ void add_findings(CurveAnalysis& one) {
             "residuals of P(r) keep one sign for too long (probability {:.1g} in noise): no "
             "single P(r) of this Dmax fits, or neighbouring points depend on one another",
             chance));
-    const double width = one.curve.q.front() * pairs.diameter;
-    if (width > 3.14159)
+    if (one.curve.q.front() * pairs.diameter > std::numbers::pi)
         findings.push_back(fmt::format(
             "the curve begins at q {:.4g}, above pi / Dmax: Dmax and Rg rest on assumptions",
             one.curve.q.front()));
@@ -154,7 +167,7 @@ CurveAnalysis analyse_one(const Profile& given, std::string name,
                           std::optional<double> concentration, const AnalysisParameters& parameters,
                           Notes& notes) {
     // Beyond this end P(r) has no detail to determine and models of it no resolution.
-    constexpr double kMaxProduct = 16;
+    constexpr double kMaxProduct = 16, kMinProduct = 1.3;
     check_curve(given);
     CurveAnalysis one{.name = std::move(name), .concentration = concentration, .curve = given};
     if (parameters.q_max > 0) {
@@ -177,6 +190,7 @@ CurveAnalysis analyse_one(const Profile& given, std::string name,
         std::ranges::count_if(one.curve.intensity, [](double x) { return x <= 0; }));
     one.scatter = scatter_of_neighbours(one.curve, one.curve.size());
     one.pairs = fit_pair_distances(one.curve, rough);
+    one.pairs.is_valid &= one.pairs.gyration_radius * one.curve.q.back() >= kMinProduct;
     if (one.guinier.is_valid) one.section = fit_cross_section(one.curve, one.gyration_radius());
     one.features =
         curve_features(one, parameters.absolute_scale ? concentration : std::optional<double>());

@@ -121,7 +121,7 @@ void add_porod_exponent(const CurveAnalysis& of, CurveFeatures& features) {
     features.porod_exponent_error = std::sqrt(w / determinant);
 }
 
-/// In words, by position and height of the Kratky peak (a sphere: 1.73 and 1.10).
+/// In words, by position and height of the Kratky peak (of Guinier's law: 1.73 and 1.10).
 std::string shape_in_words(const CurveFeatures& features, double end) {
     constexpr double kMaxCompact = 2.0, kMaxCompactHeight = 1.25, kMaxElongated = 3.2;
     constexpr double kNeeded = 3;
