@@ -133,7 +133,6 @@ std::string gnom_text(const CurveAnalysis& one) {
         "    Reciprocal space I(0):           {:.4E}\n"
         "    Real space Rg:                   {:.4E} +-   {:.4E}\n"
         "    Real space I(0):                 {:.4E} +-   {:.4E}\n\n"
-        "    Total Estimate:                      1.0000 (not computed by pleat)\n\n"
         "      S          J EXP       ERROR       J REG       I REG\n\n",
         printable(one.name), pairs.r.back(), std::pow(10, pairs.log_alpha), pairs.gyration_radius,
         pairs.forward_intensity, pairs.gyration_radius, pairs.gyration_radius_error,
