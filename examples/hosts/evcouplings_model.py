@@ -10,8 +10,8 @@
 
 `pleat couplings family.a2m -o run --models plmc` writes run/model.plmc, which EVcouplings itself opens.
 """
-import re
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import pleat
@@ -23,8 +23,8 @@ class CouplingsModel:
 
     fitted : what pleat.couplings returned, with models=True; family : its alignment, unfiltered by the fit, for
     frequencies and the target, its first row. The gap is the first letter, as in plmc's files. Positions are those of
-    `index_list`, which can be set: residue numbers if the target has no gap in the model (after a fit with `focus`),
-    from START of a name NAME/START-END or from 1; else columns from 1.
+    `index_list`, which can be set: residue numbers as pleat.mutants has them if the target has no gap in the model
+    (after a fit with `focus`), from START of a name NAME/START-END or from 1, insertions counted; else columns from 1.
     """
 
     def __init__(self, fitted, family):
@@ -43,22 +43,36 @@ class CouplingsModel:
         code = np.zeros(len(family.alphabet_letters), dtype=int)  # unknown letters are gaps
         code[codes[1:]] = np.arange(1, self.num_symbols)
         rows, columns = code[family.letters], np.searchsorted(family.columns, fitted.columns)
-        start = re.search(r"/(\d+)-\d+$", family.names[0])
-        residues = np.cumsum(rows[0] > 0)[columns] + (int(start[1]) - 1 if start else 0)
-        rows = rows[:, columns]
-        self.index_list = np.asarray(fitted.columns) + 1 if (rows[0] == 0).any() else residues
-        self._ones = (rows[:, :, None] == np.arange(self.num_symbols)).reshape(len(rows), -1).astype(np.float32)
-        self._weights = (fitted.weights / fitted.weights.sum())[:, None]
-        self.f_i = (self._weights * self._ones).sum(axis=0).reshape(self.L, -1)
-        self.target_seq, self.has_target_seq = self.alphabet[rows[0]], True
+        self._codes = rows[:, columns].astype(np.uint8).T.copy()
+        self._weights = fitted.weights / fitted.weights.sum()
+        self.f_i = np.array([self._frequencies(letters) for letters in self._codes])
+        self.target_seq, self.has_target_seq = self.alphabet[self._codes[:, 0]], True
+        residues = pleat.mutants(fitted).positions
+        is_whole = list(self.target_seq) == [letter.decode() for letter in residues["wt"]]
+        self.index_list = residues["pos"] if is_whole else np.asarray(fitted.columns) + 1
+
+    def _frequencies(self, codes, count=None):
+        return np.bincount(codes, self._weights, count or self.num_symbols)
 
     @cached_property
     def f_ij(self):
         """float32 [L, L, letter, letter]: weighted frequencies of pairs of letters; 0 for i = j."""
-        pairs = self._ones.T @ (self._weights.astype(np.float32) * self._ones)
-        pairs = pairs.reshape(self.L, self.num_symbols, self.L, -1).swapaxes(1, 2).copy()
-        pairs[range(self.L), range(self.L)] = 0
+        letters = self.num_symbols
+        pairs = np.zeros((self.L, self.L, letters, letters), np.float32)
+        for i, j in combinations(range(self.L), 2):
+            codes = self._codes[i].astype(np.intp) * letters + self._codes[j]
+            pairs[i, j] = self._frequencies(codes, letters * letters).reshape(letters, letters)
+            pairs[j, i] = pairs[i, j].T
         return pairs
+
+    @property
+    def target_seq(self):
+        """[L] letters of the target; a string of as many can be set."""
+        return self._target_seq
+
+    @target_seq.setter
+    def target_seq(self, sequence):
+        self._target_seq = self.alphabet[self.convert_sequences([sequence])[0]]
 
     @property
     def index_map(self):
@@ -181,6 +195,20 @@ class CouplingsModel:
 
     def fn(self, i=None, j=None):
         return self._at(self.fn_scores, [i, j])
+
+    def mi_raw(self, i=None, j=None):
+        return self._at(self.mi_scores_raw, [i, j])
+
+    def mi_apc(self, i=None, j=None):
+        return self._at(self.mi_scores_apc, [i, j])
+
+    def mn(self, i=None):
+        """Places, from 0, of positions."""
+        return self._at(np.arange(self.L), [i])
+
+    def sn(self, i=None):
+        """Positions of places, which count from 0."""
+        return np.asarray(self.index_list)[slice(None) if i is None else i]
 
     def seq(self, i=None):
         return self._at(np.asarray(self.target_seq), [i])

@@ -6,9 +6,17 @@
     found = RmsdClusters(u.select_atoms("protein and name CA"), cutoff=2.0).run(step=10)
     found.results.labels, found.results.medoids, found.results.rmsd
 
-Positions and cutoffs are in angstrom, MDAnalysis's unit. As with MDAnalysis's own RMSD, make molecules whole first
-(`u.trajectory.add_transformations(MDAnalysis.transformations.unwrap(u.atoms))`) if they cross the periodic box.
+Positions and cutoffs are in angstrom, MDAnalysis's unit. As with MDAnalysis's own RMSD, make molecules whole first if
+they cross the periodic box, which takes a topology with bonds:
+
+    from MDAnalysis.transformations import unwrap
+    u = MDAnalysis.Universe("md.tpr", "md.xtc")
+    u.trajectory.add_transformations(unwrap(u.select_atoms("protein")))
+
+Several chains are made whole each by itself; also bring them into one box, as `gmx trjconv -pbc cluster` does.
 """
+import inspect
+
 import numpy as np
 import pleat
 from MDAnalysis.analysis.base import AnalysisBase
@@ -17,10 +25,10 @@ from MDAnalysis.analysis.base import AnalysisBase
 class RmsdClusters(AnalysisBase):
     """Clusters frames by the RMSD of an AtomGroup after superposition.
 
-    atomgroup : AtomGroup or Universe; the atoms of a group that updates must stay as many
+    atomgroup : AtomGroup or Universe of 3 or more atoms, the same in all frames: TypeError for a group that updates
     weights : None, 'mass', or a number for each atom
     matrix : whether to keep the RMSD of all pairs, which takes 4 bytes times frames^2; without it, a cutoff clusters
-        any number of frames without a matrix
+        any number of frames
     verbose : a progress bar
     options : as pleat.cluster takes them: cutoff=2.0 (gromos; angstrom), method='gmx', method='average' with k=3 or
         k=range(2, 10), ...; of several values the best by silhouette is taken
@@ -34,8 +42,13 @@ class RmsdClusters(AnalysisBase):
     clusters : pleat.Clusters: transitions(), dwell_times(), to_dataframe(), ...
     """
 
-    def __init__(self, atomgroup, *, weights=None, matrix=True, verbose=False, **options):
+    def __init__(self, atomgroup, *, weights=None, matrix=False, verbose=False, **options):
         super().__init__(atomgroup.universe.trajectory, verbose=verbose)
+        if type(atomgroup).__name__ == "UpdatingAtomGroup":
+            raise TypeError("expected an AtomGroup of the same atoms in all frames, found one that updates")
+        if len(atomgroup.atoms) < 3:
+            raise ValueError(f"expected 3 or more atoms, found {len(atomgroup.atoms)}")
+        inspect.signature(pleat.cluster).bind(None, **options)
         self._atoms, self._weights, self._matrix, self._options = atomgroup.atoms, weights, matrix, options
 
     def _prepare(self):
@@ -47,8 +60,9 @@ class RmsdClusters(AnalysisBase):
     def _conclude(self):
         weights = self._atoms.masses if isinstance(self._weights, str) and self._weights == "mass" else self._weights
         frames = pleat.Ensemble(self._xyz, is_trajectory=True)
-        clusters = pleat.cluster(frames, atom_weights=weights, **self._options)
         pairs = pleat.rmsd(frames, atom_weights=weights, matrix="full") if self._matrix else None
+        clusters = (pleat.cluster(frames, atom_weights=weights, **self._options) if pairs is None else
+                    pleat.cluster(pairs, **self._options))
         self.results.labels = clusters.assignment
         self.results.medoids = np.asarray(self.frames)[clusters.clusters["medoid"]]
         self.results.sizes = clusters.clusters["size"]

@@ -40,17 +40,21 @@ def _structure(path):
 
 
 @lru_cache(maxsize=100)
-def _profile(path, c1, c2, steps):
-    """(q in 1/angstrom, intensity divided by that at 0), every 0.005 1/angstrom."""
-    found = pleat.saxs(_structure(path), c1=c1, c2=c2, q_max=0.005 * steps, q_points=steps + 1)
+def _profile(path, c1, c2, parts):
+    """(q in 1/angstrom up to 0.05 `parts`, intensity divided by that at 0); steps are 0.005 or 2 / diameter at most."""
+    diameter = np.linalg.norm(np.ptp(_structure(path).xyz, axis=1), axis=1).max()  # of the box, which is larger
+    points = parts * max(10, math.ceil(0.05 * diameter / 2)) + 1
+    found = pleat.saxs(_structure(path), model="all-atom", c1=c1, c2=c2, q_max=0.05 * parts, q_points=points)
     return found.q, found.mean / found.mean[0]
 
 
 def Iq(q, c1=1.0, c2=1.0):  # pylint: disable=invalid-name
-    """q : [n] in 1/angstrom in any order, also beyond the curve, where resolutions need it; returns [n]."""
+    """q : [n] in 1/angstrom up to 4.99, in any order, also beyond the curve, where resolutions need it; returns [n]."""
     rising, places = np.unique(np.abs(q), return_inverse=True)
-    steps = 10 * math.ceil(rising[-1] / 0.05 + 1e-9)  # few different grids, so that profiles are found again
-    grid, intensity = _profile(STRUCTURE, float(c1), float(c2), steps)
+    if not rising[-1] <= 4.99:  # NaN, too, is last
+        raise ValueError(f"expected q up to 4.99 1/angstrom, found {rising[-1]}")
+    parts = math.ceil(rising[-1] / 0.05 + 1e-9)  # few different grids, so that profiles are found again
+    grid, intensity = _profile(STRUCTURE, float(c1), float(c2), parts)
     return pleat.saxs.resample(intensity[None], grid, rising)[0][places]
 
 

@@ -7,29 +7,31 @@
 """
 import numpy as np
 import pleat
-from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 
-class RmsdClusters(TransformerMixin, ClusterMixin, BaseEstimator):
+class RmsdClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Clusters frames by their RMSD after superposition, which Euclidean distances of coordinates do not know.
 
-    n_clusters : number of clusters; None: as `cutoff` says
+    n_clusters : number of clusters; None: as `cutoff` says, or 2 without it
     cutoff : in the unit of X
     method : as pleat.cluster takes it: 'average', 'complete', 'single', 'ward', 'kmedoids' with n_clusters or (but the
         last) cutoff; 'gromos', 'dbscan', ... with cutoff
-    random_state : seed
+    random_state : seed, RandomState or None, as of scikit-learn's own
 
+    There is no `score`: give searches a `scoring` of yours, which takes (estimator, X, y).
     X is [frame, 3 atom] (x, y and z of the first atom, then of the next), [frame, atom, 3], or an mdtraj.Trajectory,
     whose unit is the nanometre. Distances have the unit of X.
 
     labels_ : int32 [frame], from 0, the largest cluster first; -1: noise
     medoid_indices_ : int64 [cluster], rows of X
     cluster_centers_ : float32 [cluster, 3 atom], the medoids
-    clusters_ : pleat.Clusters, of transitions, dwell times and more
+    clusters_ : pleat.Clusters; its transitions and dwell times mean something if the rows of X follow each other in time
     """
 
-    def __init__(self, n_clusters=2, *, cutoff=None, method="average", random_state=1):
+    def __init__(self, n_clusters=None, *, cutoff=None, method="average", random_state=1):
         self.n_clusters = n_clusters
         self.cutoff = cutoff
         self.method = method
@@ -44,13 +46,16 @@ class RmsdClusters(TransformerMixin, ClusterMixin, BaseEstimator):
     def fit(self, X, y=None):
         """Clusters the frames of X; y is not used."""
         frames = self._frames(X)
-        options = {"k": self.n_clusters, "cutoff": self.cutoff}
-        self.clusters_ = pleat.cluster(frames, method=self.method, seed=self.random_state,
+        options = {"k": 2 if self.n_clusters is None and self.cutoff is None else self.n_clusters, "cutoff": self.cutoff}
+        seed = self.random_state
+        if seed is None or not np.isscalar(seed):
+            seed = check_random_state(seed).randint(2**31 - 1)
+        self.clusters_ = pleat.cluster(frames, method=self.method, seed=seed,
                                        **{name: value for name, value in options.items() if value is not None})
         self.labels_ = self.clusters_.assignment
         self.medoid_indices_ = self.clusters_.clusters["medoid"]
         self.cluster_centers_ = frames[self.medoid_indices_].reshape(len(self.medoid_indices_), -1)
-        self.n_features_in_ = self.cluster_centers_.shape[1]
+        self._n_features_out, self.n_features_in_ = self.cluster_centers_.shape
         return self
 
     def transform(self, X):

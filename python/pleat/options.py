@@ -83,14 +83,18 @@ def parts_text(parts):
 
 
 def _series_text(values):
-    """Text of numbers at equal steps, or of what range_text takes."""
-    if not isinstance(values, (list, tuple, np.ndarray)):
+    """Text of a number, of numbers at equal steps, or of what range_text takes."""
+    if isinstance(values, str) or not (isinstance(values, (list, tuple)) or hasattr(values, "__array__")):
         return range_text(values)
-    found = np.asarray(values, dtype=np.float64).ravel()
+    given = np.asarray(values)
+    is_single = given.dtype == np.float32
+    found = np.array([float(f"{number:.{6 if is_single else 12}g}") for number in given.astype(np.float64).ravel()])
     steps = np.diff(found)
-    if found.size == 0 or (steps <= 0).any() or not np.allclose(steps, steps[:1], rtol=1e-9):
+    loose = 1e-5 * np.abs(found).max(initial=0) if is_single else 1e-8
+    if found.size == 0 or not (steps > 0).all() or not np.allclose(steps, steps[:1], rtol=1e-9, atol=loose):
         raise ValueError(f"expected rising numbers at equal steps, found {values!r}")
-    return ":".join(f"{number:.12g}" for number in (found[0], found[-1], *steps[:1])[:1 if found.size == 1 else 3])
+    ends = [found[0], found[-1], (found[-1] - found[0]) / len(steps)] if found.size > 1 else [found[0]]
+    return ":".join(f"{number:.12g}" for number in ends)
 
 
 def _value(field, value):

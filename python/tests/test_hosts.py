@@ -65,7 +65,9 @@ def analysis(monkeypatch):
 def estimator(monkeypatch):
     mixins = {"BaseEstimator": object, "ClusterMixin": Fitting, "TransformerMixin": type("Transforming", (), {})}
     checks = {"check_array": lambda X, dtype, order, allow_nd: np.asarray(X, dtype, order), "check_is_fitted": lambda one: None}
-    stand_in(monkeypatch, sklearn={}, sklearn__base=mixins, sklearn__utils={}, sklearn__utils__validation=checks)
+    mixins["ClassNamePrefixFeaturesOutMixin"] = type("Named", (), {})
+    seeds = {"check_random_state": lambda seed: seed or np.random.RandomState()}
+    stand_in(monkeypatch, sklearn={}, sklearn__base=mixins, sklearn__utils=seeds, sklearn__utils__validation=checks)
     return load(monkeypatch, "sklearn_states").RmsdClusters
 
 
@@ -83,15 +85,22 @@ def test_mdanalysis_clusters_an_atom_group(analysis, tmp_path):
         for name in ("hivp.dcd", "hivp.pdb"):
             (tmp_path / name).write_bytes(gzip.decompress((DATA / f"{name}.gz").read_bytes()))
         group = MDAnalysis.Universe(str(tmp_path / "hivp.pdb"), str(tmp_path / "hivp.dcd")).select_atoms("name CA")
-    found = analysis(group, method="average", k=range(2, 7)).run().results
+    found = analysis(group, method="average", k=range(2, 7), matrix=True).run().results
     expected = pleat.cluster(frames, method="average", k=range(2, 7))
     assert np.array_equal(found.labels, expected.assignment)
     assert np.array_equal(found.medoids, expected.clusters["medoid"]) and found.sizes.sum() == 117
     assert np.allclose(found.rmsd, pleat.rmsd(frames, matrix="full").matrix, atol=2e-5)
-    assert found.clusters.to_dataframe is not None and found.clusters.is_trajectory
-    some = analysis(group, weights="mass", matrix=False, cutoff=1.8).run(start=7, step=10).results
+    assert found.clusters.is_trajectory and len(found.clusters.dwell_times()) == len(found.sizes)
+    some = analysis(group, weights="mass", cutoff=1.8).run(start=7, step=10).results
     assert some.rmsd is None and len(some.labels) == 11 and set(some.medoids) <= set(range(7, 117, 10))
+    with pytest.raises(TypeError, match="cutof"):
+        analysis(group, cutof=1.8)
     if HOSTS["MDAnalysis"]:
+        every = group.universe
+        with pytest.raises(TypeError, match="one that updates"):
+            analysis(every.select_atoms("prop z > 0", updating=True), cutoff=1.8)
+        with pytest.raises(ValueError, match="3 or more atoms, found 2"):
+            analysis(every.atoms[:2], cutoff=1.8)
         from MDAnalysis.analysis.rms import rmsd
         assert found.rmsd[3, 60] == pytest.approx(rmsd(frames.xyz[3], frames.xyz[60], center=True, superposition=True), abs=1e-5)
 
@@ -107,7 +116,9 @@ def test_scikit_learn_estimator_clusters_and_transforms(estimator):
     assert np.array_equal(states.predict(xyz), labels)  # each item of k-medoids is nearest to its own medoid
     in_nm = estimator(n_clusters=3, method="kmedoids").fit(SimpleNamespace(xyz=xyz / 10))
     assert np.array_equal(in_nm.labels_, labels) and np.allclose(in_nm.transform(xyz / 10), distances / 10, atol=1e-4)
-    assert len(np.unique(estimator(n_clusters=None, cutoff=2.0, method="gromos").fit(xyz).labels_)) > 1
+    assert len(np.unique(estimator(cutoff=2.0, method="gromos").fit(xyz).labels_)) > 1
+    for random_state in (None, np.random.RandomState(3), np.int64(3)):
+        assert set(estimator(method="kmedoids", random_state=random_state).fit(xyz).labels_) == {0, 1}
     with pytest.raises(ValueError, match="expected X of shape"):
         states.fit(np.ones((4, 8)))
     with pytest.raises(ValueError, match="30 features"):
@@ -126,6 +137,7 @@ def test_scikit_learn_knows_the_estimator(estimator):
     assert base.clone(first).get_params() == first.get_params()
     steps = pipeline.make_pipeline(first, preprocessing.StandardScaler())
     assert steps.fit_transform(xyz).shape == (30, 4)
+    assert list(first.fit(xyz).get_feature_names_out()) == [f"rmsdclusters{n}" for n in range(4)]
 
 
 def test_evcouplings_model_has_the_numbers_of_pleat(monkeypatch, tmp_path):
@@ -149,6 +161,12 @@ def test_evcouplings_model_has_the_numbers_of_pleat(monkeypatch, tmp_path):
     for wrong in ([(6, "?", "A")], [(99, "A", "A")], [(6, model.seq(6), "J")]):
         with pytest.raises(ValueError, match="expected"):
             model.delta_hamiltonian(wrong)
+    assert list(model.mn([5, 7])) == [0, 2] and list(model.sn([0, 2])) == [5, 7] and model.mi_apc(6, 20) == model.mi_apc(20, 6)
+    model.target_seq = "A" * 25
+    assert model.seq(7) == "A" and (model.target_seq_mapped == 1).all() and (model.smm(A_i="A") == 0).all()
+    with pytest.raises(ValueError, match="25 of the letters"):
+        model.target_seq = "A" * 24
+    model.target_seq = aligned.sequences[0]
     if HOSTS["pandas"]:
         assert list(model.ecs)[:5] == ["i", "A_i", "j", "A_j", "seqdist"] and len(model.ecs) == 300
     if HOSTS["evcouplings"]:
@@ -161,6 +179,18 @@ def test_evcouplings_model_has_the_numbers_of_pleat(monkeypatch, tmp_path):
             assert np.allclose(getattr(model, name), getattr(other, name), atol=1e-5), name
 
 
+def test_evcouplings_model_counts_insertions_of_the_target(monkeypatch, tmp_path):
+    rows = [row.replace("-", "A") if n == 0 else row for n, row in enumerate(family(sequences=150, columns=30))]
+    rows = [row[:5] + row[5:9].replace("-", ".").lower() + row[9:] for row in rows]
+    names = ["T/11-40", *(f"s{n}" for n in range(1, 150))]
+    (tmp_path / "f.a2m").write_text("".join(f">{name}\n{row}\n" for name, row in zip(names, rows)))
+    aligned = pleat.read_alignment(tmp_path / "f.a2m")
+    model = load(monkeypatch, "evcouplings_model").CouplingsModel(pleat.couplings(aligned, focus="T/11-40", tolerance=0.1), aligned)
+    assert list(model.index_list) == [*range(11, 16), *range(20, 41)]
+    other = load(monkeypatch, "evcouplings_model").CouplingsModel(pleat.couplings(aligned, focus="s3", tolerance=0.1), aligned)
+    assert list(other.index_list) == [column + 1 for column, letter in enumerate(aligned.sequences[3]) if letter != "-"]
+
+
 def test_sasview_plugin_gives_the_profile_of_pleat(monkeypatch):
     structure = DATA / "1hel.pdb.gz"
     monkeypatch.setenv("PLEAT_STRUCTURE", str(structure))
@@ -170,9 +200,20 @@ def test_sasview_plugin_gives_the_profile_of_pleat(monkeypatch):
     exact = pleat.saxs(structure, c1=1.02, c2=1.5, q_max=0.3, q_points=301)
     expected = exact.mean[[300, 0, 100, 20]] / exact.mean[0]
     assert plugin.Iq.vectorized and np.allclose(plugin.Iq(q, np.array(1.02), np.array(1.5)), expected, rtol=1e-4)
+    with pytest.raises(ValueError, match="expected q up to 4.99"):
+        plugin.Iq(np.array([0.1, np.nan]))
     if HOSTS["sasmodels"]:
         from sasmodels.sasview_model import load_custom_model
         model = load_custom_model(plugin.__file__)()
         for name, value in (("scale", 2), ("background", 0.1), ("c1", 1.02), ("c2", 1.5)):
             model.setParam(name, value)
         assert np.allclose(model.evalDistribution(q[2:]), 2 * expected[2:] + 0.1, rtol=1e-4)
+
+
+def test_sasview_plugin_takes_finer_steps_for_large_particles(monkeypatch, tmp_path):
+    rows = [f"ATOM  {n % 99999 + 1:5d}  CB  ALA A{n % 9999 + 1:4d}    {5 * n:8.3f}   0.000   0.000  1.00  0.00           C\n" for n in range(181)]
+    (tmp_path / "rod.pdb").write_text("".join(rows))
+    monkeypatch.setenv("PLEAT_STRUCTURE", str(tmp_path / "rod.pdb"))
+    q = np.linspace(0, 0.1, 101)
+    exact = pleat.saxs(tmp_path / "rod.pdb", model="all-atom", c1=1, c2=1, q_max=0.1, q_points=1001).mean
+    assert np.allclose(load(monkeypatch, "sasview_structure").Iq(q), exact[::10] / exact[0], rtol=3e-3)

@@ -2,6 +2,7 @@
 import inspect
 import sys
 import types
+from importlib.util import find_spec
 
 import numpy as np
 import pleat
@@ -83,7 +84,13 @@ def test_ranges_and_slices_of_python_are_values(tmp_path):
     steps = np.arange(1.5, 2.5, 0.1)
     np.testing.assert_allclose(pleat.cluster(xyz, cutoff=steps).sweep["value"], steps)
     assert len(pleat.cluster(xyz, method="average", k=[3]).clusters) == 3
-    for wrong in ([2, 3, 7], [3, 2], [], [2, 2]):
+    for values in (steps.astype(np.float32), np.linspace(1, 2, 4, dtype=np.float32)):
+        np.testing.assert_allclose(pleat.cluster(xyz, cutoff=values).sweep["value"], values, rtol=1e-5)
+    np.testing.assert_array_equal(pleat.cluster(xyz, cutoff=np.float32(2.1)).assignment, pleat.cluster(xyz, cutoff=2.1).assignment)
+    if find_spec("pandas"):
+        import pandas
+        assert pleat.cluster(xyz, method="average", k=pandas.Series([2, 4])).sweep["value"].tolist() == [2, 4]
+    for wrong in ([2, 3, 7], [3, 2], [], [2, 2], [2, np.nan], np.float32([2, 3, 3.9])):
         with pytest.raises(pleat.UsageError, match="^k: expected rising numbers at equal steps"):
             pleat.cluster(xyz, method="average", k=wrong)
     for wrong in (range(5, 5), range(6, 2, -1)):
