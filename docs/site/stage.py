@@ -3,6 +3,7 @@ import json
 import re
 import shutil
 import sys
+from html import escape
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 
@@ -36,11 +37,11 @@ def page_map(root):
     return pages
 
 
-def shown(output):
-    """Markdown of one output of a cell."""
+def shown(output, heading):
+    """Markdown of one output of a cell below a heading."""
     data = {kind: "".join(text) for kind, text in output.get("data", {"text/plain": output.get("text", "")}).items()}
     if "image/png" in data:
-        return f'<img alt="" src="data:image/png;base64,{data["image/png"].strip()}">\n'
+        return f'<img alt="Figure: {escape(heading)}" src="data:image/png;base64,{data["image/png"].strip()}">\n'
     if "text/html" in data:  # a DataFrame; a blank line would end the HTML
         table = re.sub(r"<style.*?</style>", "", data["text/html"], flags=re.DOTALL)
         table = table.replace('border="1" class="dataframe"', 'class="docutils"')
@@ -53,11 +54,13 @@ def page_text(path):
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         return text
-    parts = []
+    parts, heading = [], path.stem
     for cell in json.loads(text)["cells"]:
         source = "".join(cell["source"])
         parts.append(source + "\n" if cell["cell_type"] == "markdown" else f"```python\n{source}\n```\n")
-        parts += map(shown, cell.get("outputs", ()))
+        if cell["cell_type"] == "markdown":
+            heading = (re.findall(r"^#+ (.+)$", source, re.MULTILINE) or [heading])[-1]
+        parts += [shown(output, heading) for output in cell.get("outputs", ())]
     return "\n".join(parts)
 
 
