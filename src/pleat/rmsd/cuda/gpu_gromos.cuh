@@ -207,6 +207,8 @@ static __global__ void __launch_bounds__(kGatherThreads)
             for (; in_part >= members[part]; ++part) in_part -= members[part];
         const std::uint32_t id =
             n < rows ? task.all[part].members[in_part] : task.candidates[n - rows];
+        // A member that another part owns, too, is told from candidates by its count.
+        if (n < rows && threadIdx.x % 32 == 0) task.counts[id] = -1;
         copy_frame<TileFormat::half>(frames, id, task.block, n < rows ? n : first + n - rows);
     }
 }

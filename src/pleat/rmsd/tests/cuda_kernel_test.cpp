@@ -160,7 +160,7 @@ TEST_F(CudaKernel, AStopOrAnErrorOfOneLaneEndsAllAndTheGpusGoOn) {
     for (const std::vector<Device>& gpus : lists_of_gpus()) {
         Context context = context_;
         context.lanes = gpus;
-        const auto cluster = [&](const Context& lane) { cluster_on_cuda(*source, {0.3}, lane); };
+        const auto cluster = [&](const Context& lane) { cluster_on_cuda(*source, {0.62}, lane); };
         for (const char* stage : {"neighbours", "clusters"}) {
             StopAt stop(stage);
             context.progress = &stop;
