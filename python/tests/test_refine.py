@@ -96,7 +96,7 @@ def test_files_of_domains_are_joined(tmp_path):
     found = refine(paths, sequence=fasta, **few)
     assert found.built == ["A:174-179"] and len(found.domains) == 2
     with pytest.raises(pleat.InputError, match="missing residues link the domains"):
-        refine(paths, linkers="A:160-165")
+        pleat.refine(paths, linkers="A:160-165")
 
 
 def test_missing_residues_are_built(tmp_path):
