@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "pleat/bio/scattering/profile.h"
-#include "pleat/core/fields.h"
 #include "pleat/core/notes.h"
 #include "pleat/saxs/analysis/elution.h"
 
@@ -17,7 +16,6 @@
 
 namespace pleat::saxs {
 
-/// The options; fields() describes each.
 struct AnalysisParameters {
     std::string concentration;    ///< mg/ml of each curve, separated by commas; empty: not known
     bool absolute_scale = false;  ///< whether intensities are in 1/cm
@@ -25,7 +23,6 @@ struct AnalysisParameters {
     bool elution = false;         ///< whether the curves are frames of an elution (SEC-SAXS)
     std::string buffer_frames, sample_frames;  ///< FIRST:END of an elution; empty: found
 };
-std::vector<Field> fields(AnalysisParameters& parameters);
 
 /// Guinier's law over the best of all ranges of points with q Rg <= 1.3; errors contain the spread
 /// over the others.
