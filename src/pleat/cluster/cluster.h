@@ -51,6 +51,7 @@ struct RangeOf : ValueRange {
     RangeOf() = default;
     // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject): all are set
     RangeOf(double value) : ValueRange{value, value, 0} {}
+    // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject): all are set
     RangeOf(double from, double to, double by = 1) : ValueRange{from, to, by} {}
     std::string text() const;
     /// Parses the text. parse() and check() throw UsageError that names `option`.

@@ -54,8 +54,8 @@ void check_range(const ValueRange& range, std::string_view option, std::string_v
 std::vector<double> ValueRange::values() const {
     std::vector<double> all;
     if (!first) return all;
-    const double steps = steps_of(*this);
-    for (double n = 0; n <= steps; ++n) all.push_back(*first + n * step);
+    const auto steps = static_cast<int>(steps_of(*this));
+    for (int n = 0; n <= steps; ++n) all.push_back(*first + n * step);
     return all;
 }
 
