@@ -365,6 +365,7 @@ std::vector<std::array<double, 3>> superposed_points(const std::vector<std::arra
                                                      std::vector<std::array<double, 3>> points) {
     const auto positions = [](const std::vector<std::array<double, 3>>& all) {
         std::vector<gemmi::Position> found;
+        found.reserve(all.size());
         for (const auto& one : all) found.emplace_back(one[0], one[1], one[2]);
         return found;
     };
