@@ -7,7 +7,7 @@ MILLION_LIMIT = 300.0
 # Frames, atoms and states of the ensemble that the program clusters.
 CLUSTERED = (50000, 100, 100)
 # The format that a plain run takes.
-OF_VALUES, OF_TALLIES, OF_CLUSTERS = "floats", "floats", "half"
+OF_VALUES, OF_TALLIES, OF_CLUSTERS = "split", "split", "half"
 
 
 def call(session, part, limit):

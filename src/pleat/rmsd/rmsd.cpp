@@ -288,7 +288,7 @@ std::int64_t memory_needed(Index frames, Index atoms, const Parameters& paramete
     const std::int64_t coordinates = 3 * frames * atoms, band = 8 * 48 * frames;
     // Besides the ensemble: values of some rows, neighbours of a band, and a reserve.
     if (device.kind == Device::Kind::cuda)
-        return tile_memory(frames, atoms, TileFormat::floats) +
+        return tile_memory(frames, atoms, TileFormat::split) +
                std::min<std::int64_t>(4 * pairs_before(frames, frames), std::int64_t{1} << 28) +
                (std::int64_t{512} << 20);
     // Centred in float64, and packed twice in the type of the product.

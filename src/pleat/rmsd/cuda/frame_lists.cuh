@@ -40,10 +40,10 @@ struct FrameList {
 };
 
 /// Offset of the n-th of a frame's numbers in a chunk of a panel, in units of 32 bits.
-template <TileFormat kFormat>
 __device__ __forceinline__ int word_offset(int frame, int n) {
-    if constexpr (kFormat == TileFormat::half) return half_offset(frame, n / 3 * 2, n % 3) / 2;
-    return float_offset(frame, n / 3, n % 3);
+    constexpr int kOfPart = 4 * kPartWords / kPanelFrames;
+    const int part = n / kOfPart, of_part = n % kOfPart;
+    return part * 4 * kPartWords + half_offset(frame, of_part / 3 * 2, of_part % 3) / 2;
 }
 
 /// A warp copies a packed frame to a slot.
@@ -60,8 +60,8 @@ __device__ __forceinline__ void copy_frame(const TileTask& from, Index frame, co
         reinterpret_cast<std::uint32_t*>(to.operands) + slot / kPanelFrames * from.chunks * kPanel;
     for (int n = lane; n < words; n += 32) {
         const int chunk = n / kFrame * kPanel, of_chunk = n % kFrame;
-        target[chunk + word_offset<kFormat>(of_slot, of_chunk)] =
-            source[chunk + word_offset<kFormat>(of_frame, of_chunk)];
+        target[chunk + word_offset(of_slot, of_chunk)] =
+            source[chunk + word_offset(of_frame, of_chunk)];
     }
     constexpr int kTermWords = static_cast<int>(sizeof(FrameTerms) / 8);
     if (lane < kTermWords)

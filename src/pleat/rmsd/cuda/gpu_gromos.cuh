@@ -123,7 +123,8 @@ static __global__ void __launch_bounds__(32)
 /// centre is below twice the cutoff.
 struct MemberSink {
     struct Local {};
-    static constexpr bool kIsCoarse = true, kIsTriangle = false;
+    static constexpr TilePrecision kPrecision = TilePrecision::coarse;
+    static constexpr bool kIsTriangle = false;
 
     GromosTask task;
     CoarseCutoff cutoff, reach;
@@ -326,9 +327,8 @@ public:
         const double reach = 2.0 * cutoff * (1.0 + 1e-5) + 1e-6;
         work_.gpu().launch("begin a cluster", &begin_cluster, Sides{1}, Sides{32}, 0, work_.task(),
                            task_, step);
-        work_.template run_lists<TileFormat::half>(
-            work_.task(), {block_.frames(), 0, 0, &state_.data()->rows}, columns_,
-            MemberSink{task_, cutoff_at(cutoff), cutoff_at(reach), step});
+        work_.run_lists(work_.task(), {block_.frames(), 0, 0, &state_.data()->rows}, columns_,
+                        MemberSink{task_, cutoff_at(cutoff), cutoff_at(reach), step});
     }
     void subtract_members(double cutoff) {
         const unsigned* const rows = &state_.data()->rows;
@@ -336,10 +336,9 @@ public:
                            Sides{kGatherThreads}, 0, work_.task(), task_);
         TileTask task = work_.task();
         ++task.doubts.count;
-        work_.template run_lists<TileFormat::half>(
-            task, {block_.frames(), 0, 0, rows},
-            {block_.frames(), 0, 0, &state_.data()->candidates, rows},
-            LoweringSink{{counts_.data(), cutoff_at(cutoff)}});
+        work_.run_lists(task, {block_.frames(), 0, 0, rows},
+                        {block_.frames(), 0, 0, &state_.data()->candidates, rows},
+                        LoweringSink{{counts_.data(), cutoff_at(cutoff)}});
     }
 
     GromosState state() const {

@@ -97,11 +97,11 @@ public:
             members_ = {};
             if (member_memory(count, work.task().chunks) > gpu_.free_bytes() - kReserve)
                 return false;
-            members_ = {count, work.task().chunks, TileFormat::floats};
+            members_ = {count, work.task().chunks, TileFormat::split};
         }
         const std::vector<std::uint32_t> ids(items.begin(), items.end());
         members_.ids.upload(ids.data(), 0, count);
-        work.template gather<TileFormat::floats>(members_.slots(), count);
+        work.template gather<TileFormat::split>(members_.slots(), count);
         grow(member_sums_, count);
         grow(member_maxima_, count);
         gpu_.clear(member_sums_, count);
@@ -114,9 +114,8 @@ public:
         for (Block some = rows_of(0, count, count, kLaunchPairs); some.count > 0;
              some = rows_of(some.first + some.count, count, count, kLaunchPairs)) {
             work.clear_doubts();
-            work.template run_lists<TileFormat::floats>(
-                task, {members_.frames(), some.first, some.first + some.count},
-                {members_.frames(), 0, count}, sink);
+            work.run_lists(task, {members_.frames(), some.first, some.first + some.count},
+                           {members_.frames(), 0, count}, sink);
             if (some.count < count) gpu_.wait();
             throw_if_cancelled(context, "describe");
         }
@@ -137,7 +136,7 @@ private:
 
     /// Bytes of the frames of sum_among() and their sums.
     static std::int64_t member_memory(Index count, Index chunks) {
-        constexpr Index kChunk = 16 * chunk_words(TileFormat::floats) / kPanelFrames;
+        constexpr Index kChunk = 16 * chunk_words(TileFormat::split) / kPanelFrames;
         return (count + kPanelFrames) *
                (chunks * kChunk + static_cast<Index>(sizeof(FrameTerms)) + 16);
     }
@@ -150,7 +149,7 @@ private:
 
     TiledFrames<Gpu>& packed() {
         if (!work_) {
-            work_.emplace(*frames_, TileFormat::floats, threads_, gpu_);
+            work_.emplace(*frames_, TileFormat::split, threads_, gpu_);
             const Index frames = work_->frames();
             sum_scale_ = sum_scale(pairs_before(frames, frames), work_->largest_rmsd());
         }

@@ -73,15 +73,16 @@ double put(TilePack& pack, Index n, Index k, int axis, double value) {
     std::uint32_t* const chunk =
         pack.operands.data() +
         (n / kPanelFrames * pack.chunks + k / kChunkAtoms) * 4 * chunk_words(pack.format);
-    const float rounded = static_cast<float>(value);
-    if (pack.format == TileFormat::floats) {
-        std::memcpy(chunk + float_offset(frame, atom, axis), &rounded, sizeof rounded);
-        return rounded;
-    }
-    const std::uint16_t half = to_half(rounded);
-    std::memcpy(reinterpret_cast<std::uint8_t*>(chunk) + 2 * half_offset(frame, atom, axis), &half,
-                sizeof half);
-    return from_half(half);
+    const auto add = [&](int part, float number) {
+        const std::uint16_t half = to_half(number);
+        std::memcpy(reinterpret_cast<std::uint8_t*>(chunk + part * 4 * kPartWords) +
+                        2 * half_offset(frame, atom, axis),
+                    &half, sizeof half);
+        return from_half(half);
+    };
+    const float high = add(0, static_cast<float>(value));
+    if (pack.format == TileFormat::half) return high;
+    return static_cast<double>(high) + add(1, static_cast<float>(value - high));
 }
 
 }  // namespace
@@ -98,7 +99,6 @@ TilePacker::TilePacker(const Frames& sample, TileFormat format, int threads)
             for (Index k = 0; k < atoms; ++k)
                 common_[3 * a + b] += m_[a * atoms + k] * m_[b * atoms + k];
     scale_.square = 1.0 / (sample.weight * unit_ * unit_);
-    scale_.product_error = product_error(format, atoms);
 }
 
 Index TilePacker::frames_at_once() const {
@@ -144,13 +144,16 @@ void TilePacker::pack_frame(const double* frame, Index n, TilePack& pack) const 
     pack.terms[n] = terms_of(sums, common_, std::sqrt(scale_.square));
 }
 
-float product_error(TileFormat format, Index atoms) {
+float product_error(TilePrecision precision, Index atoms) {
     constexpr double kUnit = 0x1p-24;
-    const auto count = static_cast<double>(std::min(atoms, kSegmentAtoms));
+    // Products of two low parts, which are left out: 2^-11 of each number at most.
+    constexpr double kLeftOut = 2.0;
+    const auto chunks = static_cast<double>(rounded_up(std::min(atoms, kSegmentAtoms), 16));
     const auto segments = static_cast<double>(rounded_up(atoms, kSegmentAtoms));
-    double additions = 0.5 * count / std::sqrt(count) + 1.0;
-    if (format != TileFormat::floats)
-        additions = static_cast<double>(rounded_up(std::min(atoms, kSegmentAtoms), 16));
+    double additions = chunks;
+    if (precision == TilePrecision::counted) additions = 3 * chunks + kLeftOut;
+    // Sums grow evenly while they are added; the small ones come first.
+    if (precision == TilePrecision::full) additions = 0.5 * (chunks + 1) + kLeftOut;
     return static_cast<float>(2.0 * kUnit * (additions + 0.5 * (segments - 1.0)));
 }
 

@@ -13,11 +13,19 @@
 
 namespace pleat::rmsd {
 
-/// How deviations are rounded and multiplied.
-enum class TileFormat {
-    floats,  ///< float32 by fused multiply-adds
-    half     ///< float16 on tensor cores: coarse, to decide most pairs
+/// How deviations are rounded: to float16, or to a sum of two, which has the digits of float32.
+enum class TileFormat { half, split };
+
+/// Which products of deviations are added on tensor cores.
+enum class TilePrecision {
+    coarse,   ///< of one float16 each: to decide most pairs
+    counted,  ///< also those of one high and one low part, as they come: for counts
+    full      ///< those first, since each addition is truncated to float32: for values
 };
+
+PLEAT_HOST_DEVICE constexpr TileFormat format_of(TilePrecision precision) {
+    return precision == TilePrecision::coarse ? TileFormat::half : TileFormat::split;
+}
 
 /// Frames come in panels, atoms in chunks, both padded with zeros. A tile of pairs has the frames
 /// of two panels as rows and those of one as columns; a CTA works on it.
@@ -27,25 +35,18 @@ inline constexpr int kChunkAtoms = 16, kTileThreads = 256, kPairsOfThread = 8;
 /// Number of atoms after which float32 sums are moved to other sums, so their rounding stays small.
 inline constexpr Index kSegmentAtoms = 256;
 
-/// Numbers of 16 bytes in one chunk of one panel:
-///     floats: float32 [atom 16][axis 3][frame 32]
-///     half: float16 [half panel 2][axis 3][lane 32][8],
-/// where a lane's eight are those of the first operand of mma.m16n8k16: see half_offset().
+/// Numbers of 16 bytes in one part of one chunk of one panel: float16 [axis 3][atoms 2][frame 32]
+/// [atom 8], of which tensor cores take eight frames' 16 bytes as a matrix.
+inline constexpr int kPartWords = 192;
+
+/// Of a chunk: the high parts, and of the format `split` the low parts after them.
 PLEAT_HOST_DEVICE constexpr int chunk_words(TileFormat format) {
-    return format == TileFormat::half ? 192 : 384;
+    return format == TileFormat::half ? kPartWords : 2 * kPartWords;
 }
 
-/// Offset of a number among the float16 of a chunk. Lane 4 g + t has elements 2 t, 2 t + 1 and 2 t
-/// + 8, 2 t + 9 of rows g and g + 8; columns of the second operand have the same layout.
+/// Offset of a number among the float16 of a part.
 PLEAT_HOST_DEVICE constexpr int half_offset(int frame, int atom, int axis) {
-    const int row = frame % 16, lane = 4 * (row % 8) + atom % 8 / 2;
-    const int in_lane = 2 * (row / 8 + 2 * (atom / 8)) + atom % 2;
-    return ((frame / 16 * 3 + axis) * 32 + lane) * 8 + in_lane;
-}
-
-/// Offset of a number among the float32 of a chunk.
-PLEAT_HOST_DEVICE constexpr int float_offset(int frame, int atom, int axis) {
-    return (atom * 3 + axis) * kPanelFrames + frame;
+    return ((axis * 2 + atom / 8) * kPanelFrames + frame) * 8 + atom % 8;
 }
 
 /// The terms of a frame p = m + a in its pairs, m being the structure common to all
@@ -79,11 +80,19 @@ struct ShiftedRoot {
 constexpr float kQuarticRounding = 0.5f * 5.96e-8f;
 constexpr int kMaxNewtonSteps = 8;
 
-/// J = (xx, yy, zz, xy, xz, yz), `max_x`: an upper bound of x. Newton's method from above, since
-/// all roots of Q are real. If all derivatives at the end are positive, no root is larger than the
-/// remaining value of Q allows (Budan and Fourier).
-PLEAT_HOST_DEVICE inline ShiftedRoot largest_shifted_root(const float (&j)[6], const float (&v)[3],
-                                                          float max_x) {
+/// Q = (((x + j1) x + b2) x + b1) x - c0 and where Newton's method begins, or has come to.
+struct ShiftedQuartic {
+    float j1, b2, b1, c0;
+    float size, torque_square;  ///< of J, and of v
+    float x, step = 0, curvature = 0;
+    bool moves = true;
+
+    PLEAT_HOST_DEVICE float slope() const { return ((4 * x + 3 * j1) * x + 2 * b2) * x + b1; }
+};
+
+/// J = (xx, yy, zz, xy, xz, yz), `max_x`: an upper bound of x.
+PLEAT_HOST_DEVICE inline ShiftedQuartic shifted_quartic(const float (&j)[6], const float (&v)[3],
+                                                        float max_x) {
     const float kxx = j[1] * j[2] - j[5] * j[5], kyy = j[0] * j[2] - j[4] * j[4];
     const float kzz = j[0] * j[1] - j[3] * j[3], kxy = j[4] * j[5] - j[3] * j[2];
     const float kxz = j[3] * j[5] - j[4] * j[1], kyz = j[3] * j[4] - j[5] * j[0];
@@ -104,34 +113,64 @@ PLEAT_HOST_DEVICE inline ShiftedRoot largest_shifted_root(const float (&j)[6], c
         const float near = c0 / j3;
         if (near < x) x = near;
     }
-    float step = 0, curvature = 0;
-    for (int n = 0; n < kMaxNewtonSteps; ++n) {
-        const float q = (((x + j1) * x + b2) * x + b1) * x - c0;
-        const float slope = ((4 * x + 3 * j1) * x + 2 * b2) * x + b1;
-        curvature = (12 * x + 6 * j1) * x + 2 * b2;
-        step = q / slope;
-        x -= step;
-        if (!(fabsf(step) > 1e-4f * x)) break;
+    return {j1, b2, b1, c0, size, vv, x};
+}
+
+/// Newton's method from above, since all roots of Q are real, for several Q at a time: a GPU's
+/// threads need not wait for each step's division. A root does not depend on the others.
+template <int kPairs>
+PLEAT_HOST_DEVICE void find_largest_roots(ShiftedQuartic (&of)[kPairs]) {
+    bool any = true;
+    for (int n = 0; n < kMaxNewtonSteps && any; ++n) {
+        any = false;
+        for (ShiftedQuartic& q : of) {
+            const float x = q.x;
+            const float value = (((x + q.j1) * x + q.b2) * x + q.b1) * x - q.c0;
+            const float step = value / q.slope(), curvature = (12 * x + 6 * q.j1) * x + 2 * q.b2;
+            q.curvature = q.moves ? curvature : q.curvature;
+            q.step = q.moves ? step : q.step;
+            q.x = q.moves ? x - step : x;
+            q.moves = q.moves && fabsf(step) > 1e-4f * q.x;
+            any = any || q.moves;
+        }
     }
-    const float slope = ((4 * x + 3 * j1) * x + 2 * b2) * x + b1;
-    const float whole = x + size, square = whole * whole;
-    const float rounding = kQuarticRounding * square * (x * whole + vv);
+}
+
+/// If all derivatives at the end are positive, no root is larger than the remaining value of Q
+/// allows (Budan and Fourier).
+PLEAT_HOST_DEVICE inline ShiftedRoot bounded_root(const ShiftedQuartic& q) {
+    const float x = q.x, slope = q.slope();
+    const float whole = x + q.size, square = whole * whole;
+    const float rounding = kQuarticRounding * square * (x * whole + q.torque_square);
     const bool certain = slope > 1e-6f * square * whole &&
-                         (12 * x + 6 * j1) * x + 2 * b2 > 1e-6f * square && 4 * x + j1 > 0;
+                         (12 * x + 6 * q.j1) * x + 2 * q.b2 > 1e-6f * square && 4 * x + q.j1 > 0;
     // After a step, Q is at most half of curvature times the square of the step, and the root is
     // within four steps' length.
-    const float error = (rounding + 2 * fabsf(curvature) * step * step) / slope;
+    const float error = (rounding + 2 * fabsf(q.curvature) * q.step * q.step) / slope;
     return {x, certain ? error : INFINITY};
 }
 
-/// Solves the pair of frames with terms p and q; `a[3 r + c]`: sum of products of axes r and c of
-/// their deviations. With R = sum p q', the largest eigenvalue of the key matrix minus tr R is x >=
-/// 0, small if frames are near m. The residual is |a_p - a_q|^2 - 2 x; neither term loses digits
-/// through the size of the molecule. A non-finite error means that the result is unknown.
-PLEAT_HOST_DEVICE inline Solved solve_pair(const float (&a)[9], const FrameTerms& p,
-                                           const FrameTerms& q, const SolverScale& scale) {
-    const double trace = static_cast<double>(a[0]) + a[4] + a[8];
-    const double distance = p.square_sum + q.square_sum - 2 * trace;
+/// The pair of frames with terms p and q; `a[3 r + c]`: sum of products of axes r and c of their
+/// deviations.
+struct TilePair {
+    float a[9];
+    const FrameTerms *p_terms, *q_terms;
+
+    PLEAT_HOST_DEVICE double distance() const {
+        const double trace = static_cast<double>(a[0]) + a[4] + a[8];
+        return p_terms->square_sum + q_terms->square_sum - 2 * trace;
+    }
+    PLEAT_HOST_DEVICE float product(const SolverScale& scale) const {
+        return scale.product_error * p_terms->deviation_norm * q_terms->deviation_norm;
+    }
+    PLEAT_HOST_DEVICE ShiftedQuartic quartic(const SolverScale& scale) const;
+    PLEAT_HOST_DEVICE Solved solved(const ShiftedQuartic& of, const SolverScale& scale) const;
+};
+
+/// With R = sum p q', the largest eigenvalue of the key matrix minus tr R is x >= 0, small if
+/// frames are near m.
+PLEAT_HOST_DEVICE inline ShiftedQuartic TilePair::quartic(const SolverScale& scale) const {
+    const FrameTerms &p = *p_terms, &q = *q_terms;
     const float j[6] = {p.inertia[0] + q.inertia[0] + 2 * (a[4] + a[8]),
                         p.inertia[1] + q.inertia[1] + 2 * (a[0] + a[8]),
                         p.inertia[2] + q.inertia[2] + 2 * (a[0] + a[4]),
@@ -141,22 +180,36 @@ PLEAT_HOST_DEVICE inline Solved solve_pair(const float (&a)[9], const FrameTerms
     const float v[3] = {p.torque[0] - q.torque[0] + (a[5] - a[7]),
                         p.torque[1] - q.torque[1] + (a[6] - a[2]),
                         p.torque[2] - q.torque[2] + (a[1] - a[3])};
-    const float product = scale.product_error * p.deviation_norm * q.deviation_norm;
-    const float max_x = 0.5f * static_cast<float>(distance) + product;
-    const ShiftedRoot root = largest_shifted_root(j, v, max_x);
-    const double residual = distance - 2 * static_cast<double>(root.x);
+    return shifted_quartic(j, v, 0.5f * static_cast<float>(distance()) + product(scale));
+}
+
+/// The residual is |a_p - a_q|^2 - 2 x; neither term loses digits through the size of the molecule.
+/// A non-finite error means that the result is unknown.
+PLEAT_HOST_DEVICE inline Solved TilePair::solved(const ShiftedQuartic& of,
+                                                 const SolverScale& scale) const {
+    const ShiftedRoot root = bounded_root(of);
+    const double residual = distance() - 2 * static_cast<double>(root.x);
     const float square = static_cast<float>((residual > 0 ? residual : 0.0) * scale.square);
     const float unit = static_cast<float>(scale.square);
     // The RMSD of rounded frames is off by at most their distances to the exact frames.
-    const float moved = p.rounding + q.rounding;
-    const float error =
-        2 * unit * (root.error + product) + moved * (2 * sqrtf(square) + moved) + 2.4e-7f * square;
+    const float moved = p_terms->rounding + q_terms->rounding;
+    const float error = 2 * unit * (root.error + product(scale)) +
+                        moved * (2 * sqrtf(square) + moved) + 2.4e-7f * square;
     return {square, error};
+}
+
+template <int kPairs>
+PLEAT_HOST_DEVICE void solve_pairs(const TilePair (&pairs)[kPairs], const SolverScale& scale,
+                                   Solved (&solved)[kPairs]) {
+    ShiftedQuartic quartics[kPairs];
+    for (int n = 0; n < kPairs; ++n) quartics[n] = pairs[n].quartic(scale);
+    find_largest_roots(quartics);
+    for (int n = 0; n < kPairs; ++n) solved[n] = pairs[n].solved(quartics[n], scale);
 }
 
 /// Frames packed for the product. A power of two scales coordinates, so deviations are about 1.
 struct TilePack {
-    TileFormat format = TileFormat::floats;
+    TileFormat format = TileFormat::split;
     Index frames = 0, panels = 0, chunks = 0;
     std::vector<std::uint32_t> operands;  ///< [panel, chunk, 4 chunk_words(format)]
     std::vector<FrameTerms> terms;        ///< [frame, up to whole panels]
@@ -195,9 +248,8 @@ inline constexpr Index kMaxDoubtfulPairs = Index{1} << 25;
 std::int64_t tile_memory(Index frames, Index atoms, TileFormat format);
 
 /// Error of the sum of products that superposition reaches, relative to both spreads, after adding
-/// `atoms` products in float32 (as on the CPU, pair_block.cpp) or on tensor cores, which truncate
-/// to float32.
-float product_error(TileFormat format, Index atoms);
+/// products of `atoms` on tensor cores, which truncate to float32.
+float product_error(TilePrecision precision, Index atoms);
 
 /// GPU bytes that GROMOS clustering takes besides: copies of the frames with neighbours, of a
 /// cluster and its neighbourhood, and numbers per frame.

@@ -45,6 +45,7 @@ struct TileTask {
 
 using pleat::cuda::copy_async;
 using pleat::cuda::end_copies;
+using pleat::cuda::load_matrices;
 using pleat::cuda::multiply_halves;
 using pleat::cuda::wait_for_copies;
 
@@ -64,7 +65,7 @@ __device__ __forceinline__ const T* panel_of(const T* const (&panels)[kPanelsOfT
     return panel == 0 ? panels[0] : panel == 1 ? panels[1] : panels[2];
 }
 
-constexpr Index kSegmentChunks = kSegmentAtoms / kChunkAtoms;
+constexpr int kSegmentChunks = kSegmentAtoms / kChunkAtoms;
 
 /// A thread's sums: [3 row axis + column axis][pair]; pairs in the order of position_of().
 using Sums = float[9][kPairsOfThread];
@@ -83,81 +84,93 @@ struct PairPosition {
     int row, column;
 };
 
-/// Floats: neighbouring threads have neighbouring columns, four rows by two columns each.
-/// Tensor cores: a warp has 16 rows by 16 columns as mma.m16n8k16 lays out its sums.
-template <TileFormat kFormat>
+/// A warp has 16 rows by 16 columns as mma.m16n8k16 lays out its sums.
 __device__ __forceinline__ PairPosition position_of(int thread, int pair) {
-    if constexpr (kFormat == TileFormat::floats) {
-        return {thread / 16 * 4 + pair / 2, thread % 16 * 2 + pair % 2};
-    } else {
-        const int warp = thread / 32, lane = thread % 32;
-        return {warp % 4 * 16 + lane / 4 + pair / 2 % 2 * 8,
-                warp / 4 * 16 + pair / 4 * 8 + lane % 4 * 2 + pair % 2};
-    }
+    const int warp = thread / 32, lane = thread % 32;
+    return {warp % 4 * 16 + lane / 4 + pair / 2 % 2 * 8,
+            warp / 4 * 16 + pair / 4 * 8 + lane % 4 * 2 + pair % 2};
 }
 
-struct alignas(16) FourFloats {
-    float v[4];
-};
-struct alignas(8) TwoFloats {
-    float v[2];
-};
+/// Words of a part between the numbers of one axis and of the next.
+constexpr int kAxisWords = kPartWords / 3;
 
-/// Adds the products of `atoms` atoms of a chunk.
-__device__ __forceinline__ void multiply_floats(const Words* chunk, int atoms, Sums& sums) {
-    const int thread = threadIdx.x, row = thread / 16 * 4, column = thread % 16 * 2;
-    const auto* const floats = reinterpret_cast<const float*>(chunk);
-    constexpr int kPanel = 4 * chunk_words(TileFormat::floats);
-    const float* const rows = floats + row / kPanelFrames * kPanel + row % kPanelFrames;
-    const float* const columns = floats + kRowPanels * kPanel + column;
-#pragma unroll 4
-    for (int atom = 0; atom < atoms; ++atom) {
-        FourFloats p[3];
-        TwoFloats q[3];
-#pragma unroll
-        for (int axis = 0; axis < 3; ++axis) {
-            const int at = float_offset(0, atom, axis);
-            p[axis] = *reinterpret_cast<const FourFloats*>(rows + at);
-            q[axis] = *reinterpret_cast<const TwoFloats*>(columns + at);
-        }
-#pragma unroll
-        for (int entry = 0; entry < 9; ++entry)
-#pragma unroll
-            for (int pair = 0; pair < kPairsOfThread; ++pair)
-                sums[entry][pair] =
-                    fmaf(p[entry / 3].v[pair / 2], q[entry % 3].v[pair % 2], sums[entry][pair]);
-    }
-}
-
-/// Adds the products of a chunk on tensor cores.
-__device__ __forceinline__ void multiply_chunk(const Words* chunk, Sums& sums) {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    constexpr int kHalfPanel = 3 * 32;
-    const Words* const rows = chunk + warp % 4 * kHalfPanel + lane;
-    const Words* const columns = chunk + (2 * kRowPanels + warp / 4) * kHalfPanel + lane;
-    Words q[3];
-#pragma unroll
-    for (int axis = 0; axis < 3; ++axis) q[axis] = columns[axis * 32];
+/// Adds the products of numbers of rows, of one part of a chunk each, with those of columns.
+__device__ __forceinline__ void multiply_part(const Words* rows, const std::uint32_t (&q)[3][4],
+                                              Sums& sums) {
 #pragma unroll
     for (int axis = 0; axis < 3; ++axis) {
-        const Words own = rows[axis * 32];
-        const std::uint32_t a[4] = {own.x, own.y, own.z, own.w};
+        std::uint32_t a[4];
+        load_matrices<false>(a, reinterpret_cast<const __half*>(rows + axis * kAxisWords));
 #pragma unroll
         for (int other = 0; other < 3; ++other) {
             float(&to)[kPairsOfThread] = sums[3 * axis + other];
-            multiply_halves(to, a, q[other].x, q[other].z);
-            multiply_halves(to + 4, a, q[other].y, q[other].w);
+            multiply_halves(to, a, q[other][0], q[other][1]);
+            multiply_halves(to + 4, a, q[other][2], q[other][3]);
         }
     }
 }
 
-/// Starts copying a chunk of the tile's panels.
-template <TileFormat kFormat>
-__device__ __forceinline__ void load_chunk(const TilePanels& panels, Index chunk, Words* to) {
-    constexpr int kWords = chunk_words(kFormat);
-    for (int word = threadIdx.x; word < kPanelsOfTile * kWords; word += kTileThreads)
-        copy_async(to + word,
-                   panel_of(panels.operands, word / kWords) + chunk * kWords + word % kWords);
+__device__ __forceinline__ void load_columns(const Words* columns, std::uint32_t (&q)[3][4]) {
+#pragma unroll
+    for (int axis = 0; axis < 3; ++axis)
+        load_matrices<false>(q[axis], reinterpret_cast<const __half*>(columns + axis * kAxisWords));
+}
+
+/// Adds the products of a chunk: of the high parts, and of high with low parts. A warp has 16 rows
+/// by 16 columns; the matrices of its operands are eight frames by eight atoms.
+template <TileFormat kFormat, bool kHigh, bool kMixed>
+__device__ __forceinline__ void multiply_chunk(const Words* chunk, Sums& sums) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, matrix = lane / 8;
+    constexpr int kPanel = chunk_words(kFormat);
+    const Words* const rows = chunk + warp % 4 / 2 * kPanel + warp % 2 * 16 +
+                              (matrix / 2 * kPanelFrames + matrix % 2 * 8 + lane % 8);
+    const Words* const columns = chunk + kRowPanels * kPanel + warp / 4 * 16 +
+                                 (matrix % 2 * kPanelFrames + matrix / 2 * 8 + lane % 8);
+    std::uint32_t q[3][4];
+    load_columns(columns, q);
+    if constexpr (kMixed) multiply_part(rows + kPartWords, q, sums);
+    if constexpr (kHigh) multiply_part(rows, q, sums);
+    if constexpr (kMixed) {
+        load_columns(columns + kPartWords, q);
+        multiply_part(rows, q, sums);
+    }
+}
+
+/// A step of multiply_tile(): its chunk, and the stage of memory that holds it.
+template <TilePrecision kPrecision>
+struct TileStep {
+    static constexpr bool kTwice = kPrecision == TilePrecision::full;
+
+    int chunks;
+    int chunk = 0, stage = 0;
+    bool is_high = !kTwice;  ///< if a segment's chunks come twice: all but the high parts first
+
+    __device__ __forceinline__ void advance() {
+        stage = stage + 1 == kStages ? 0 : stage + 1;
+        ++chunk;
+        if (!kTwice || (chunk != chunks && chunk % kSegmentChunks != 0)) return;
+        if (!is_high) chunk = (chunk - 1) / kSegmentChunks * kSegmentChunks;
+        is_high = !is_high;
+    }
+    __device__ __forceinline__ bool ends_segment() const {
+        return is_high && (chunk + 1) % kSegmentChunks == 0;
+    }
+};
+
+/// Starts copying a chunk of the tile's panels; `kParts`: 1 for the high parts alone.
+template <TileFormat kFormat, int kParts>
+__device__ __forceinline__ void load_chunk(const TilePanels& panels, int chunk, Words* to) {
+    constexpr int kWords = chunk_words(kFormat), kLoaded = kParts * kPartWords;
+    const int thread = threadIdx.x;
+    const Index offset = Index{chunk} * kWords + thread;
+#pragma unroll
+    for (int panel = 0; panel < kPanelsOfTile; ++panel) {
+#pragma unroll
+        for (int word = 0; word < kLoaded; word += kTileThreads)
+            if (thread < kLoaded - word)
+                copy_async(to + panel * kWords + word + thread,
+                           panels.operands[panel] + offset + word);
+    }
 }
 
 /// Stores the sums of a segment, or with kTakeBack adds the stored sums to the current ones.
@@ -178,12 +191,15 @@ __device__ __forceinline__ void put_aside(Sums& sums, float* aside) {
     }
 }
 
-template <TileFormat kFormat>
+template <TilePrecision kPrecision>
 __device__ __forceinline__ void multiply_tile(const TileTask& task, const TilePanels& panels,
                                               Words* memory, Sums& sums) {
-    constexpr Index kStage = stage_words(kFormat);
+    constexpr TileFormat kFormat = format_of(kPrecision);
+    constexpr int kStage = static_cast<int>(stage_words(kFormat));
+    using Step = TileStep<kPrecision>;
     auto* const aside = reinterpret_cast<float*>(memory + kStages * kStage);
-    const bool is_long = task.chunks > kSegmentChunks;
+    const int chunks = static_cast<int>(task.chunks);
+    const bool is_long = chunks > kSegmentChunks;
 #pragma unroll
     for (int entry = 0; entry < 9; ++entry)
 #pragma unroll
@@ -191,25 +207,32 @@ __device__ __forceinline__ void multiply_tile(const TileTask& task, const TilePa
     if (is_long)
         for (int n = threadIdx.x; n < 9 * kPairsOfThread * kTileThreads; n += kTileThreads)
             aside[n] = 0.0f;
-    for (Index chunk = 0; chunk < kStages - 1; ++chunk) {
-        if (chunk < task.chunks) load_chunk<kFormat>(panels, chunk, memory + chunk * kStage);
+    Step step{chunks}, next{chunks};
+    const auto load = [&] {
+        constexpr int kParts = kFormat == TileFormat::half ? 1 : 2;
+        Words* const to = memory + next.stage * kStage;
+        if (next.chunk < chunks && Step::kTwice && next.is_high)
+            load_chunk<kFormat, 1>(panels, next.chunk, to);
+        else if (next.chunk < chunks)
+            load_chunk<kFormat, kParts>(panels, next.chunk, to);
         end_copies();
-    }
-    for (Index chunk = 0; chunk < task.chunks; ++chunk) {
+        next.advance();
+    };
+    for (int n = 0; n < kStages - 1; ++n) load();
+    for (; step.chunk < chunks; step.advance()) {
         wait_for_copies<kStages - 2>();
-        __syncthreads();  // chunk is there for all, and none reads the stage that is loaded next
-        const Index next = chunk + kStages - 1;
-        if (next < task.chunks) load_chunk<kFormat>(panels, next, memory + next % kStages * kStage);
-        end_copies();
-        const Words* const at = memory + chunk % kStages * kStage;
-        if constexpr (kFormat == TileFormat::floats) {
-            const Index left = task.atoms - chunk * kChunkAtoms;
-            multiply_floats(
-                at, left < kChunkAtoms ? static_cast<int>(left + 3) / 4 * 4 : kChunkAtoms, sums);
+        __syncthreads();  // the chunk is there for all, and none reads the stage loaded next
+        load();
+        const Words* const at = memory + step.stage * kStage;
+        if constexpr (Step::kTwice) {
+            if (step.is_high)
+                multiply_chunk<kFormat, true, false>(at, sums);
+            else
+                multiply_chunk<kFormat, false, true>(at, sums);
         } else {
-            multiply_chunk(at, sums);
+            multiply_chunk<kFormat, true, kFormat == TileFormat::split>(at, sums);
         }
-        if (is_long && (chunk + 1) % kSegmentChunks == 0) put_aside<false>(sums, aside);
+        if (is_long && step.ends_segment()) put_aside<false>(sums, aside);
     }
     if (is_long) put_aside<true>(sums, aside);
     __syncthreads();  // the stages are free

@@ -13,6 +13,10 @@ struct TilePosition {
     Block rows;
     Index frames;
 
+    /// Whether has() is true of all pairs of the tile.
+    __device__ __forceinline__ bool has_all() const {
+        return has(0, kPanelFrames - 1) && has(kTileRows - 1, 0) && column + kPanelFrames <= frames;
+    }
     /// Whether a pair of the tile is one of a row of the band with a later frame.
     __device__ __forceinline__ bool has(int of_row, int of_column) const {
         const Index i = row + of_row, j = column + of_column;
@@ -36,6 +40,9 @@ struct ListPosition {
         const Index i = row + of_row, j = column + of_column;
         return i < rows && j < columns && (!is_triangle || j > i);
     }
+    __device__ __forceinline__ bool has_all() const {
+        return has(kTileRows - 1, 0) && column + kPanelFrames <= columns;
+    }
     __device__ __forceinline__ std::uint32_t row_id(int of_row) const {
         return row_ids[row + of_row];
     }
@@ -52,8 +59,9 @@ struct ListPosition {
     }
 };
 
-// A sink receives the values of pairs. Its type Local is the state of one thread; kIsCoarse:
-// whether values need only be on the correct side of a cutoff. `memory` is shared by the CTA.
+// A sink receives the values of pairs. Its type Local is the state of one thread; kPrecision:
+// coarse if values need only be on the correct side of a cutoff, counted if they are not returned.
+// `memory` is shared by the CTA.
 //     open(memory): called at the start by all threads, before a barrier
 //     put(local, memory, position, row, column, solved): adds a pair of the tile; returns false,
 //         and adds nothing, if its value is not certain
@@ -125,7 +133,7 @@ struct TileMarks {
 /// Condensed values of a band.
 struct ValueSink {
     struct Local {};
-    static constexpr bool kIsCoarse = false;
+    static constexpr TilePrecision kPrecision = TilePrecision::full;
 
     float* rmsd;
     Index frames, first;  ///< pairs before the band
@@ -155,7 +163,7 @@ constexpr int kSharedBins = 1024;
 /// Histogram, extremes, sum, and the pairs below the cutoff: a list, or each frame's number of
 /// them. Sums are of integers, so that their order does not matter.
 struct CountSink {
-    static constexpr bool kIsCoarse = false;
+    static constexpr TilePrecision kPrecision = TilePrecision::counted;
     struct Local {
         unsigned long long sum = 0;
         unsigned min = 0x7f800000u, max = 0;  // bits of floats, which are not negative
@@ -261,7 +269,7 @@ private:
 /// matters.
 struct NeighbourSink {
     struct Local {};
-    static constexpr bool kIsCoarse = true;
+    static constexpr TilePrecision kPrecision = TilePrecision::coarse;
 
     int* counts;  ///< [frame]
     CoarseCutoff cutoff;
@@ -294,7 +302,8 @@ struct NeighbourSink {
 /// numbered. Sums are of integers, so that their order does not matter.
 struct SumSink {
     struct Local {};
-    static constexpr bool kIsCoarse = false, kIsTriangle = true;
+    static constexpr TilePrecision kPrecision = TilePrecision::full;
+    static constexpr bool kIsTriangle = true;
 
     Edges edges;
     float scale;  ///< a power of two by which values are multiplied before they are rounded

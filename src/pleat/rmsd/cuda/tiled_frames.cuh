@@ -53,13 +53,16 @@ __device__ __forceinline__ void load_terms(const TilePanels& panels, Words* memo
     }
 }
 
+/// Pairs that a thread solves at a time.
+constexpr int kSolvedTogether = 2;
+
 /// A CTA passes the pairs of a tile to the sink.
-template <TileFormat kFormat, class Sink, class Position>
+template <class Sink, class Position>
 __device__ __forceinline__ void superpose_tile(const TileTask& task, const TilePanels& panels,
                                                const Position& position, const Sink& sink) {
     Words* const memory = shared_words();
     Sums sums;
-    multiply_tile<kFormat>(task, panels, memory, sums);
+    multiply_tile<Sink::kPrecision>(task, panels, memory, sums);
 
     const auto* const terms = reinterpret_cast<const FrameTerms*>(memory);
     Words* const of_sink = memory + kTermsWords;
@@ -67,20 +70,32 @@ __device__ __forceinline__ void superpose_tile(const TileTask& task, const TileP
     sink.open(of_sink);
     __syncthreads();
     typename Sink::Local local;
+    const bool has_all = position.has_all();
     unsigned left = 0;  // one bit per doubtful pair
 #pragma unroll
-    for (int pair = 0; pair < kPairsOfThread; ++pair) {
-        const auto [row, column] = position_of<kFormat>(threadIdx.x, pair);
-        if (!position.has(row, column)) continue;
-        float a[9];
+    for (int first = 0; first < kPairsOfThread; first += kSolvedTogether) {
+        TilePair pairs[kSolvedTogether];
+        Solved solved[kSolvedTogether];
 #pragma unroll
-        for (int entry = 0; entry < 9; ++entry) a[entry] = sums[entry][pair];
-        const Solved solved = solve_pair(a, terms[row], terms[kTileRows + column], task.scale);
-        if (!sink.put(local, of_sink, position, row, column, solved)) left |= 1u << pair;
+        for (int n = 0; n < kSolvedTogether; ++n) {
+            const auto [row, column] = position_of(threadIdx.x, first + n);
+#pragma unroll
+            for (int entry = 0; entry < 9; ++entry) pairs[n].a[entry] = sums[entry][first + n];
+            pairs[n].p_terms = terms + row;
+            pairs[n].q_terms = terms + kTileRows + column;
+        }
+        solve_pairs(pairs, task.scale, solved);
+#pragma unroll
+        for (int n = 0; n < kSolvedTogether; ++n) {
+            const auto [row, column] = position_of(threadIdx.x, first + n);
+            if ((has_all || position.has(row, column)) &&
+                !sink.put(local, of_sink, position, row, column, solved[n]))
+                left |= 1u << (first + n);
+        }
     }
     for (int pair = 0; left >> pair != 0; ++pair) {
         if ((left >> pair & 1) == 0) continue;
-        const auto [row, column] = position_of<kFormat>(threadIdx.x, pair);
+        const auto [row, column] = position_of(threadIdx.x, pair);
         const DoubtfulPair of = position.pair(row, column);
         if (!note(task.doubts, of))
             sink.put_exact(local, of_sink, position, row, column, exact_rmsd(task, of.i, of.j));
@@ -91,18 +106,17 @@ __device__ __forceinline__ void superpose_tile(const TileTask& task, const TileP
 
 /// One CTA per tile; consecutive tiles have the same columns, so that CTAs that run together share
 /// frames.
-template <TileFormat kFormat, class Sink>
+template <class Sink>
 __global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task, Sink sink) {
+    constexpr Index kWords = chunk_words(format_of(Sink::kPrecision));
     const Index row_panel = task.first_panel + blockIdx.x % task.row_tiles * kRowPanels;
     const Index column_panel = task.first_panel + blockIdx.x / task.row_tiles;
     if (column_panel < row_panel) return;  // no later frame in it
-    const auto operands = [&](Index panel) {
-        return task.operands + panel * task.chunks * chunk_words(kFormat);
-    };
+    const auto operands = [&](Index panel) { return task.operands + panel * task.chunks * kWords; };
     const auto terms = [&](Index panel) { return task.terms + panel * kPanelFrames; };
     // Skips row panels after the last one of the band.
     const Index second = row_panel + 1 < task.panels ? row_panel + 1 : row_panel;
-    superpose_tile<kFormat>(
+    superpose_tile(
         task,
         {{operands(row_panel), operands(second), operands(column_panel)},
          {terms(row_panel), terms(second), terms(column_panel)}},
@@ -111,11 +125,12 @@ __global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task
 }
 
 /// Like superpose_tiles() for two lists of frames, whose lengths may only be known on the GPU.
-template <TileFormat kFormat, class Sink>
+template <class Sink>
 __global__ void __launch_bounds__(kTileThreads, 2)
     superpose_lists(TileTask task, FrameList rows, FrameList columns, Sink sink) {
-    rows.find_frames(task.chunks * chunk_words(kFormat));
-    columns.find_frames(task.chunks * chunk_words(kFormat));
+    const Index words = task.chunks * chunk_words(format_of(Sink::kPrecision));
+    rows.find_frames(words);
+    columns.find_frames(words);
     const Index row_tiles = (rows.end - rows.first + kTileRows - 1) / kTileRows;
     const Index tiles = row_tiles * ((columns.end + kPanelFrames - 1) / kPanelFrames);
     for (Index tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
@@ -127,10 +142,10 @@ __global__ void __launch_bounds__(kTileThreads, 2)
                                     columns.frames.ids,
                                     Sink::kIsTriangle};
         if (Sink::kIsTriangle && position.column + kPanelFrames - 1 <= position.row) continue;
-        const Index words = task.chunks * chunk_words(kFormat), row = position.row / kPanelFrames;
+        const Index row = position.row / kPanelFrames;
         const Index second = position.row + kPanelFrames < rows.end ? row + 1 : row;
         const Index column = position.column / kPanelFrames;
-        superpose_tile<kFormat>(
+        superpose_tile(
             task,
             {{rows.frames.operands + row * words, rows.frames.operands + second * words,
               columns.frames.operands + column * words},
@@ -282,13 +297,14 @@ public:
 
     /// Passes pairs of frames of two lists to the sink; returns before that is done. `task`: task()
     /// with an empty list of doubtful pairs.
-    template <TileFormat kFormat, class Sink>
-    void run_lists(const TileTask& task, const FrameList& rows, const FrameList& columns,
+    template <class Sink>
+    void run_lists(TileTask task, const FrameList& rows, const FrameList& columns,
                    const Sink& sink) {
+        prepare<Sink>(task);
         constexpr Index kCtasOfProcessor = 2;
-        gpu_.launch("superpose listed frames", &superpose_lists<kFormat, Sink>,
+        gpu_.launch("superpose listed frames", &superpose_lists<Sink>,
                     Sides{kCtasOfProcessor * gpu_.processors()}, Sides{kTileThreads},
-                    tile_bytes(kFormat, task_.chunks), task, rows, columns, sink);
+                    tile_bytes(format_, task_.chunks), task, rows, columns, sink);
         recompute(task, sink);
     }
 
@@ -346,10 +362,18 @@ private:
         const Index last_panel = (rows.first + rows.count - 1) / kPanelFrames;
         task_.row_tiles = (last_panel - task_.first_panel) / kRowPanels + 1;
         gpu_.clear(doubt_count_, 1);
-        constexpr TileFormat kFormat = Sink::kIsCoarse ? TileFormat::half : TileFormat::floats;
-        if (format_ != kFormat) throw std::logic_error("expected frames packed for the sink");
-        start<kFormat>(sink);
+        prepare<Sink>(task_);
+        const Index grid = task_.row_tiles * (task_.panels - task_.first_panel);
+        gpu_.launch("superpose frames", &superpose_tiles<Sink>, Sides{grid}, Sides{kTileThreads},
+                    tile_bytes(format_, task_.chunks), task_, sink);
         recompute(task_, sink);
+    }
+
+    template <class Sink>
+    void prepare(TileTask& task) const {
+        if (format_ != format_of(Sink::kPrecision))
+            throw std::logic_error("expected frames packed for the sink");
+        task.scale.product_error = product_error(Sink::kPrecision, task.atoms);
     }
 
     template <class Sink>
@@ -358,13 +382,6 @@ private:
         gpu_.launch("recompute doubtful pairs", &recompute_doubtful<Sink>,
                     Sides{kCtasOfProcessor * gpu_.processors()}, Sides{32, kRecomputeWarps}, 0,
                     task, sink);
-    }
-
-    template <TileFormat kFormat, class Sink>
-    void start(const Sink& sink) {
-        const Index grid = task_.row_tiles * (task_.panels - task_.first_panel);
-        gpu_.launch("superpose frames", &superpose_tiles<kFormat, Sink>, Sides{grid},
-                    Sides{kTileThreads}, tile_bytes(kFormat, task_.chunks), task_, sink);
     }
 
     Gpu gpu_;

@@ -225,7 +225,7 @@ TEST(GpuOnHost, RecomputesMoreDoubtfulPairsThanTheListHolds) {
     const std::vector<float> values = test::reference_pairs(frames);
     for (const Index capacity : {1, 40, 5000}) {
         HostGpuState state;
-        cuda::TiledFrames<HostGpu> work(*memory_source(borrowed(frames)), TileFormat::floats, 1,
+        cuda::TiledFrames<HostGpu> work(*memory_source(borrowed(frames)), TileFormat::split, 1,
                                         HostGpu(state), capacity);
         HostGpu gpu(state);
         HostGpu::Array<float> found(pairs);

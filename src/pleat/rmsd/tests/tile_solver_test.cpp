@@ -25,11 +25,10 @@ std::vector<double> unpacked(const TilePack& pack, Index frame, Index atoms) {
         const int atom = static_cast<int>(k % kChunkAtoms);
         for (int axis = 0; axis < 3; ++axis) {
             double& value = a[axis * atoms + k];
-            if (pack.format == TileFormat::floats)
-                value = reinterpret_cast<const float*>(chunk)[float_offset(lane, atom, axis)];
-            else
-                value = from_half(
-                    reinterpret_cast<const std::uint16_t*>(chunk)[half_offset(lane, atom, axis)]);
+            const auto* const halves = reinterpret_cast<const std::uint16_t*>(chunk);
+            value = from_half(halves[half_offset(lane, atom, axis)]);
+            if (pack.format == TileFormat::split)
+                value += from_half(halves[8 * kPartWords + half_offset(lane, atom, axis)]);
         }
     }
     return a;
@@ -52,14 +51,16 @@ Trial try_pairs(const Frames& frames, TileFormat format) {
     Trial trial;
     for (Index i = 0; i < count; ++i) {
         for (Index j = i + 1; j < count; ++j) {
-            float sums[9];
+            TilePair pairs[1] = {{{}, &pack.terms[i], &pack.terms[j]}};
             for (int entry = 0; entry < 9; ++entry) {
                 double sum = 0.0;
                 for (Index k = 0; k < atoms; ++k)
                     sum += a[i][entry / 3 * atoms + k] * a[j][entry % 3 * atoms + k];
-                sums[entry] = static_cast<float>(sum);
+                pairs[0].a[entry] = static_cast<float>(sum);
             }
-            const Solved solved = solve_pair(sums, pack.terms[i], pack.terms[j], exact);
+            Solved of[1];
+            solve_pairs(pairs, exact, of);
+            const Solved& solved = of[0];
             const double truth =
                 superposed_residual(frames.frame(i), frames.frame(j), atoms) / frames.weight;
             ++trial.pairs;
@@ -77,7 +78,7 @@ Trial try_pairs(const Frames& frames, TileFormat format) {
 double max_error_ratio(TileFormat format) { return format == TileFormat::half ? 0.95 : 0.7; }
 
 TEST(TileSolver, ErrorsKeepToTheirEstimates) {
-    for (const TileFormat format : {TileFormat::floats, TileFormat::half}) {
+    for (const TileFormat format : {TileFormat::split, TileFormat::half}) {
         for (const Index atoms : {4, 5, 12, 70, 140}) {
             for (const double spread : {0.1, 0.5, 2.0, 6.0, 30.0}) {
                 const Frames frames = centre(random_ensemble(60, atoms, spread, 31), {}, 1);
@@ -93,7 +94,7 @@ TEST(TileSolver, ErrorsKeepToTheirEstimates) {
 TEST(TileSolver, IsCertainOfRealTrajectories) {
     for (const test::OracleFrames& oracle : test::trajectories(300)) {
         SCOPED_TRACE(oracle.name);
-        for (const TileFormat format : {TileFormat::floats, TileFormat::half}) {
+        for (const TileFormat format : {TileFormat::split, TileFormat::half}) {
             const Trial trial = try_pairs(oracle.frames, format);
             EXPECT_LE(trial.worst, max_error_ratio(format));
             EXPECT_LE(trial.uncertain, trial.pairs / 1000);
