@@ -18,7 +18,9 @@ def environment(**more):
     """The environment without settings that steer pleat or come from a launcher."""
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("PLEAT_", "OMP_", "OMPI_", "PMI", "SLURM_"))}
-    return {**kept, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **more}
+    # Where pocl is installed, hwloc loads it into mpirun, and its LLVM takes SIGUSR1.
+    return {**kept, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "HWLOC_COMPONENTS": "-opencl", **more}
 
 
 def start(ranks, *command, options=(), **more):
