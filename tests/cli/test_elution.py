@@ -32,7 +32,7 @@ class Elution(ProgramTest):
         self.run_folder = self.folder / "run"
 
     def run_elution(self, *words, frames=None):
-        return pleat("saxs", *(frames or self.frames), "--elution", "--q-unit", "1/angstrom", *words,
+        return pleat("saxs", "--data", *(frames or self.frames), "--elution", "--q-unit", "1/angstrom", *words,
                      "-o", self.run_folder)
 
     def test_buffer_and_sample_are_found_and_subtracted(self):
@@ -66,6 +66,26 @@ class Elution(ProgramTest):
         other = write_frames(self.folder / "other", 1, step=0.0026)
         done = self.run_elution("-q", frames=self.frames + other)
         self.assert_refused(done, 3, "expected the same q as in")
+
+    def test_a_list_of_curves_is_one_table(self):
+        curves = "".join(f"{path}\n" for path in self.frames[PEAK - 1:PEAK + 2])
+        listed = self.folder / "list.txt"
+        listed.write_text("data\n" + curves, encoding="ascii")
+        done = pleat("saxs", "--list", listed, "-o", self.run_folder, "-q")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = read_table(self.run_folder / "jobs.tsv")
+        self.assertEqual([row["status"] for row in rows], ["done"] * 3)
+        self.assertTrue(all(float(row["guinier_rg"]) > 0 for row in rows), rows)
+        listed.write_text(curves, encoding="ascii")  # structures
+        done = pleat("saxs", "--list", listed, "-o", self.folder / "structures", "-q")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(b"expected a structure, found a curve", done.stderr)
+
+    def test_options_of_structures_and_of_curves_exclude_each_other(self):
+        self.assert_refused(pleat("saxs", "--data", self.frames[0], "--model", "two-bead", "-o", self.run_folder, "-q"),
+                            2, "leave --model out: it is for structures")
+        self.assert_refused(pleat("saxs", self.folder / "frames", "--elution", "-o", self.run_folder, "-q"),
+                            2, "leave --elution out: it is for curves without a structure")
 
 
 if __name__ == "__main__":

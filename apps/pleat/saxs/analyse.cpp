@@ -30,31 +30,37 @@ bool is_curve(const std::string& file) {
 
 bool is_analysis(const SaxsOptions& options) {
     const std::vector<std::string>& sources = options.ensemble.sources;
-    return options.data.empty() && options.ensemble.topology.empty() && !sources.empty() &&
-           (options.data_is_input || std::ranges::all_of(sources, is_curve));
+    return !options.data.empty() && (sources.empty() || is_curve(sources.front()));
 }
 
-void take_data_as_input(SaxsOptions& options) {
-    std::vector<std::string>& sources = options.ensemble.sources;
-    if (options.data.empty() || options.jobs.is_used() || !options.series.empty() ||
-        !options.ensemble.topology.empty() || !std::ranges::all_of(sources, is_curve))
-        return;
-    sources.insert(sources.begin(), options.data);
-    options.data.clear();
-    options.data_is_input = true;
+std::vector<std::string> curve_files(const SaxsOptions& options) {
+    std::vector<std::string> files = {options.data};
+    files.insert(files.end(), options.ensemble.sources.begin(), options.ensemble.sources.end());
+    return files;
+}
+
+void refuse_options_of(const SaxsOptions& options, bool are_structures) {
+    constexpr std::string_view kBoth[] = {"data",    "q-max", "q-unit", "assume-error",
+                                          "columns", "curve", "q-min"};
+    SaxsOptions given = options, defaults;
+    const std::vector<Field> fields = result_fields(given), usual = result_fields(defaults),
+                             analysis = saxs::fields(given.analysis);
+    for (std::size_t n = 0; n < fields.size(); ++n) {
+        const std::string& name = fields[n].name;
+        const bool is_for_curves =
+            std::ranges::find(analysis, name, &Field::name) != analysis.end();
+        if (is_for_curves != are_structures && std::ranges::find(kBoth, name) == std::end(kBoth) &&
+            fields[n].text() != usual[n].text())
+            throw UsageError(
+                fmt::format("leave --{} out: it is for {}", name,
+                            are_structures ? "structures" : "curves without a structure"));
+    }
 }
 
 void check_analysis(const SaxsOptions& options) {
-    for (const auto& [value, flag] :
-         {std::pair(options.observables, "--observables"), std::pair(options.series, "--series"),
-          std::pair(options.form_factors, "--form-factors")})
-        if (!value.empty())
-            throw UsageError(
-                fmt::format("{} needs a structure: leave it out of the analysis of "
-                            "curves alone",
-                            flag));
-    check_readable(options.ensemble.sources);
-    refuse_pipes(options.ensemble.sources, "the analysis reads it more than once");
+    refuse_options_of(options, true);
+    check_readable(curve_files(options));
+    refuse_pipes(curve_files(options), "the analysis reads it more than once");
 }
 
 std::string analyse_curves(SaxsOptions& options, const JobTask& task, Ranks& ranks) {
@@ -67,7 +73,7 @@ std::string analyse_curves(SaxsOptions& options, const JobTask& task, Ranks& ran
     context.device = {Device::Kind::cpu, 0};
     run.stage("read");
     std::vector<Profile> curves;
-    for (const std::string& file : options.ensemble.sources) {
+    for (const std::string& file : curve_files(options)) {
         record_input(file, run);
         ProfileFile read = read_profile(file, options.curve);
         // The first frame decides the unit of all, which have no size of their own to judge it by.
@@ -100,8 +106,9 @@ std::string analyse_curves(SaxsOptions& options, const JobTask& task, Ranks& ran
 RunEstimate estimate_analysis(const SaxsOptions& options) {
     constexpr std::int64_t kBytes = 64 << 20;
     constexpr double kSeconds = 0.2;
-    const auto curves = static_cast<double>(options.ensemble.sources.size());
-    return {.input = fmt::format("{} curves without a structure", options.ensemble.sources.size()),
+    const std::size_t files = curve_files(options).size();
+    const auto curves = static_cast<double>(files);
+    return {.input = fmt::format("{} curve{} without a structure", files, files == 1 ? "" : "s"),
             .on = [=](const Context&) {
                 return Estimate{.host_bytes = kBytes, .seconds = kSeconds * (curves + 1)};
             }};

@@ -11,11 +11,15 @@ namespace pleat::program {
 /// Whether this small regular file is a measured curve.
 bool is_curve(const std::string& file);
 
-/// Whether the inputs are curves, to be analysed without a structure.
+/// Whether there is a curve and no structure: further inputs, if any, are curves.
 bool is_analysis(const SaxsOptions& options);
 
-/// Makes --data an input if there is no structure, or the other inputs are curves too.
-void take_data_as_input(SaxsOptions& options);
+/// The curves of an analysis: that of --data, then those behind it.
+std::vector<std::string> curve_files(const SaxsOptions& options);
+
+/// Throws UsageError for an option that is not its default and only for structures, or else only
+/// for curves without one.
+void refuse_options_of(const SaxsOptions& options, bool are_structures);
 
 /// Analyses the curves and writes the folder of the run; returns the summary. Throws every kind of
 /// Error.

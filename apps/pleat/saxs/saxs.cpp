@@ -46,8 +46,7 @@ namespace {
 constexpr Index kMaxParts = 202;
 
 constexpr const char* kDescription =
-    "Compute small angle scattering profiles (X-rays, neutrons) of structures, and fit them to "
-    "curves; or analyse curves without a structure.";
+    "Compute SAXS and SANS profiles of structures and fit them to curves, or analyse curves alone.";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -58,7 +57,7 @@ constexpr const char* kExamples =
     "  pleat saxs complex.pdb -o run --neutrons --d2o 0.42 --deuterate B:0.75\n"
     "  pleat saxs protein.pdb -o run --data xray.dat --series h2o.dat:0,d2o.dat:0.99\n"
     "  pleat saxs --data curve.dat -o run\n"
-    "  pleat saxs low.dat high.dat --concentration 1,5 -o run\n\n"
+    "  pleat saxs --data low.dat high.dat --concentration 1,5 -o run\n\n"
     "Several files, folders, and lists (@FILE, one path per line) are one ensemble, which must\n"
     "have the same atoms. Frames count from 0. Selections: protein, heavy, name CA CB, resid 10 "
     "to\n"
@@ -67,9 +66,10 @@ constexpr const char* kExamples =
     "A curve has columns q, intensity and error, with any titles and footers. If there are "
     "several\n"
     "frames, their mean is fitted, then the smallest ensembles that suffice, and the weights of\n"
-    "all frames. Curves without a structure are analysed: Rg and I(0) by Guinier's law, P(r) "
-    "with\n"
-    "Dmax, masses, and whether several curves of a sample agree.\n\n"
+    "all frames. Without a structure, --data and curves behind it are analysed: Rg and I(0) by\n"
+    "Guinier's law, P(r) with Dmax, masses, and whether several curves of a sample agree. A "
+    "--list\n"
+    "with the first line 'data' analyses one curve per line.\n\n"
     "The same command resumes a run that was stopped or killed: finished profiles are kept.";
 
 /// A file of --series and its D2O fraction; not set: X-rays.
@@ -362,7 +362,10 @@ struct Input {
 void refuse_curves(const std::vector<std::string>& sources) {
     for (const std::string& file : sources)
         if (is_curve(file))
-            throw InputError(file, 0, "expected a structure, found a curve; --data takes curves");
+            throw InputError(
+                file, 0,
+                "expected a structure, found a curve; --data takes curves, and so does a --list "
+                "with the first line 'data'");
 }
 
 void read_component(const SaxsOptions& options, const std::vector<std::string>& sources,
@@ -419,8 +422,7 @@ std::vector<std::string> other_files(const SaxsOptions& options) {
 /// Checks that all input files can be read before frames are read, which may take long.
 /// `refused_pipes`: the reason why pipes are not accepted; null if they are.
 void check_files(const SaxsOptions& options, const char* refused_pipes) {
-    if (!options.analysis.concentration.empty() || options.analysis.absolute_scale)
-        throw UsageError("concentrations and an absolute scale are for curves without a structure");
+    refuse_options_of(options, false);
     if (!options.form_factors.empty()) saxs::check_bead_model(options.parameters.model);
     if (options.observables.empty() && !options.observable_values.empty())
         throw UsageError("--observable-values needs --observables");
@@ -633,9 +635,7 @@ SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& rank
 std::vector<Field> curve_fields(SaxsOptions& options) {
     std::vector<Field> all = {{.name = "data",
                                .target = &options.data,
-                               .help = "Measured curve to fit to: q, intensity, error; without a "
-                                       "structure it is analysed by itself, and further curves "
-                                       "behind it with it",
+                               .help = "Measured curve to fit to: q, intensity, error",
                                .value_name = "CURVE"},
                               {.name = "series",
                                .target = &options.series,
@@ -701,8 +701,9 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
         .command = "saxs",
         .description = kDescription,
         .examples = kExamples,
-        .wanted = "a STRUCTURE, --data CURVE alone, or a --list of structures or curves",
+        .wanted = "a STRUCTURE, --data CURVE alone, or a --list of either",
         .input_column = "structure",
+        .input_option = "data",
         .joins_files = true,
         .numbers = {"frames", "rg", "rg_error", "i0", "dmax", "dmax_low", "dmax_high", "guinier_rg",
                     "guinier_rg_error", "mass_vp", "mass_vc", "c1", "c2", "chi2", "chi2_reduced",
@@ -711,7 +712,8 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
             [](CLI::App& parser, SaxsOptions& options) {
                 add_texts(parser, "STRUCTURE", options.ensemble.sources,
                           "PDB, mmCIF, GRO, MOL2 or XYZ of one or many models, DCD, XTC, "
-                          "TRR, AMBER NetCDF; folders; @LIST; or curves to analyse by themselves");
+                          "TRR, AMBER NetCDF; folders; @LIST; or with --data, further curves of "
+                          "that sample");
                 add_fields(parser, "Input", input_fields(options));
                 add_fields(parser, "Curve", curve_fields(options));
                 add_fields(parser, "Curve", saxs::fields(options.analysis));
@@ -719,8 +721,11 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
                 add_fields(parser, "Profile", saxs::fields(options.parameters));
             },
         .fields = result_fields,
-        .begin = [](SaxsOptions& options, Ranks&) { take_data_as_input(options); },
         .check = check_job,
+        .input_files =
+            [](const SaxsOptions& options) {
+                return is_analysis(options) ? curve_files(options) : files_of(options.ensemble);
+            },
         .run =
             [](SaxsOptions& options, const JobTask& task, Ranks& own) {
                 return is_analysis(options) ? analyse_curves(options, task, own)

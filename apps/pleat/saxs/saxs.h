@@ -21,7 +21,6 @@ struct SaxsOptions {
     EnsembleSource ensemble;  ///< without weights
     saxs::ModelsAre models_are = saxs::ModelsAre::automatic;
     std::string data, series, form_factors;
-    bool data_is_input = false;  ///< the sources are curves, the first of which was --data
     saxs::AnalysisParameters analysis;
     std::string observables, observable_values;
     ProfileOptions curve;

@@ -124,7 +124,7 @@ bool fits_pdb(const Topology& topology) {
     return true;
 }
 
-StructureWriter::StructureWriter(std::filesystem::path path, const Topology& topology)
+StructureWriter::StructureWriter(const std::filesystem::path& path, const Topology& topology)
     : file_(path), is_pdb_(names_pdb(path)) {
     const Index atoms = topology.atom_count();
     for (Index at = 0; at < atoms; ++at) {

@@ -22,7 +22,7 @@ namespace pleat {
 /// a topology or a frame does not fit.
 class StructureWriter {
 public:
-    StructureWriter(std::filesystem::path path, const Topology& topology);
+    StructureWriter(const std::filesystem::path& path, const Topology& topology);
     /// Writes a model, `frame` [axis, atom], angstrom, with 3 decimals. Throws OutputError for
     /// coordinates that are not finite or do not fit.
     void add(View<const float, 2> frame);
