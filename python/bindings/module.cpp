@@ -52,6 +52,7 @@ PYBIND11_MODULE(_pleat, module) {
     add_profile(module);
     add_saxs(module);
     add_saxs_session(module);
+    add_analysis(module);
     add_reweight(module);
     add_select(module);
     add_mutants(module);

@@ -15,6 +15,7 @@ void add_cluster(pybind11::module_& module);
 void add_profile(pybind11::module_& module);
 void add_saxs(pybind11::module_& module);
 void add_saxs_session(pybind11::module_& module);
+void add_analysis(pybind11::module_& module);
 void add_reweight(pybind11::module_& module);
 void add_select(pybind11::module_& module);
 void add_refine(pybind11::module_& module);

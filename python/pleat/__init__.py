@@ -16,7 +16,7 @@ from . import other_packages
 from . import plot
 from . import saxs  # a module that is called, too
 from .alignment import Alignment, alignment, read_alignment
-from .engines import cluster, couplings, mean_structure, mutual_information, reweight, rmsd
+from .engines import analyse, cluster, couplings, mean_structure, mutual_information, reweight, rmsd
 from .ensemble import Ensemble, Topology, ensemble, read_ensemble
 from .errors import DeviceError, Error, InputError, OutputError, UsageError
 from .jobs import JobTable, run_jobs
@@ -24,7 +24,7 @@ from .note import Note
 from .profile import Profile, profile, read_profile
 from .report import Page, report
 from .result import square
-from .results import Clusters, Couplings, Mutants, MutualInformation, Refinement, Reweighting, Rmsd, Saxs, Selection
+from .results import Analysis, Clusters, Couplings, Mutants, MutualInformation, Refinement, Reweighting, Rmsd, Saxs, Selection
 from .run_folders import load
 from .surfaces import Accessibility, accessibility
 from .workflows import mutants, refine, select
@@ -32,9 +32,9 @@ from .workflows import mutants, refine, select
 other_packages.warn_of_another_pleat()
 __version__ = _pleat.version
 
-__all__ = ["Accessibility", "Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
+__all__ = ["Accessibility", "Alignment", "Analysis", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
            "JobTable", "Mutants", "MutualInformation", "Note", "OutputError", "Page", "Profile", "Refinement", "Reweighting", "Rmsd", "Saxs", "Selection", "Topology",
            "UsageError",
-           "accessibility", "alignment", "cluster", "couplings", "ensemble", "load", "mean_structure", "mutants", "mutual_information",
+           "accessibility", "alignment", "analyse", "cluster", "couplings", "ensemble", "load", "mean_structure", "mutants", "mutual_information",
            "plot", "profile", "read_alignment", "read_ensemble", "read_profile", "refine", "report", "reweight", "rmsd", "run_jobs",
            "saxs", "select", "square"]

@@ -11,7 +11,8 @@ from .alignment import alignment as as_alignment
 from .ensemble import Ensemble, all_in_common, ensemble as as_ensemble, has_names as _has_names, in_common, matched, read_ensemble
 from .errors import InputError, UsageError
 from .options import engine, parts_text
-from .results import Clusters, Couplings, MutualInformation, Reweighting, Rmsd
+from .profile import Profile, profile as as_profile
+from .results import Analysis, Clusters, Couplings, MutualInformation, Reweighting, Rmsd
 
 _NO_INDICES, _NO_WEIGHTS = np.empty(0, np.int64), np.empty(0)
 
@@ -456,3 +457,25 @@ def reweight(values, observables, *, theta=None, options, how):
     for text in found.warnings:
         warnings.warn(text, stacklevel=3)
     return found
+
+
+@engine(_pleat.analysis_fields(), Analysis)
+def analyse(curves, *, q_max=0.5, q_unit="auto", assume_error=None, columns="", curve="", q_min=0.0, options, how):
+    """Analyses measured curves without a structure: Rg and I(0) by Guinier's law, P(r) with Dmax, masses.
+
+    curves : what pleat.profile takes: a path, a Profile, (q, intensity, sigma), an array [point, 3]; or a list
+        of Profiles or paths of one sample, which are compared, and averaged or extrapolated to no concentration
+    q_max : points beyond are left out, 1/angstrom; 0: none
+    q_unit, assume_error, columns, curve, q_min : as for pleat.read_profile, of paths
+
+    P(r) is the mean over Dmax and smoothness by their evidence (Hansen, J. Appl. Cryst. 33:1415, 2000), and so
+    errors of Rg, I(0) and Dmax contain that choice. Numbers that the curve does not determine are NaN; masses
+    hold for compact proteins. InputError for fewer than 15 points and curves without positive intensities.
+    """
+    reading = {name: value for name, value in {"q_unit": q_unit, "assume_error": assume_error, "columns": columns,
+                                               "curve": curve, "q_min": q_min}.items()
+               if value not in ("auto", None, "", 0)}
+    several = isinstance(curves, (list, tuple)) and bool(curves) and all(
+        isinstance(one, (Profile, str, os.PathLike)) for one in curves)
+    return Analysis(_pleat.analyse([as_profile(one, **reading) for one in (curves if several else [curves])],
+                                   float(q_max), options, how))

@@ -290,6 +290,28 @@ class Saxs(Result):
                 "model": self.fit.model}
 
 
+class Analysis(Result):
+    """What pleat.analyse returns: of several curves the numbers of their average or extrapolation.
+
+    numpy.asarray(result) is `p`; to_dataframe() has P(r), to_dataframe('fit') the curve with its smooth curve, and
+    to_dataframe('curves') a row per curve.
+    """
+
+    _array_of, _tables = "p", ("pairs", "fit", "curves")
+
+    def _headline(self):
+        return f"{self.points} points, Rg {self.rg:.4g} +- {self.rg_error:.2g} angstrom, Dmax {self.dmax:.4g} angstrom"
+
+    def _pairs_table(self):
+        return {"r": self.r, "p": self.p, "p_error": self.p_error}
+
+    def _fit_table(self):
+        return {"q": self.q, "intensity": self.intensity, "sigma": self.sigma, "model": self.model}
+
+    def _curves_table(self):
+        return self.curves
+
+
 class Reweighting(Result):
     """What pleat.reweight returns.
 

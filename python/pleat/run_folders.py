@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import math
 import os
 import re
 from pathlib import Path
@@ -13,12 +14,12 @@ from .ensemble import Ensemble, Topology, read_ensemble
 from .errors import InputError, OutputError
 from .note import Note
 from .result import Result, texts_of_run
-from .results import (Clusters, Couplings, Fit, Mutants, MutualInformation, Refinement, Rmsd, Saxs, Scatterers, Selection,
+from .results import (Analysis, Clusters, Couplings, Fit, Mutants, MutualInformation, Refinement, Rmsd, Saxs, Scatterers, Selection,
                       Weights)
 
 COMMANDS = {"couplings": Couplings, "mi": MutualInformation, "rmsd": Rmsd, "cluster": Clusters, "saxs": Saxs,
             "select": Selection, "refine": Refinement, "mutants": Mutants}
-CLASSES = {kind.__name__: kind for kind in (*COMMANDS.values(), Fit, Weights, Scatterers)}
+CLASSES = {kind.__name__: kind for kind in (*COMMANDS.values(), Analysis, Fit, Weights, Scatterers)}
 STATE = "python.npz"  # what the program's files do not hold
 
 
@@ -40,7 +41,7 @@ def _save(self, folder):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise OutputError(f"{folder}: expected a new or empty folder, found files in it")
-        values, command = self._known(), {kind: name for name, kind in COMMANDS.items()}[type(self)]
+        values, command = self._known(), {**{kind: name for name, kind in COMMANDS.items()}, Analysis: "saxs"}[type(self)]
         files, in_files = [], set()
         for file, named in _files_of(type(self), values).items():
             held = {key: values[name] for key, name in named.items() if values.get(name) is not None}
@@ -75,7 +76,7 @@ def _save(self, folder):
         raise OutputError(f"cannot write {folder}: {error.strerror}") from error
 
 
-for _kind in COMMANDS.values():
+for _kind in (*COMMANDS.values(), Analysis):
     _kind.save = _save
 
 
@@ -381,6 +382,12 @@ def _saxs(folder, manifest, values):
     _reweighted(folder, found.get("ensemble") or {}, values)
 
 
+def _analysis(folder, manifest, values):
+    values["curves"] = dict(_table(folder / "analysis.tsv"))
+    values["findings"] = [text for text in values["curves"]["findings"][-1].split("; ") if text not in ("", "NA")]
+    values.update({name: math.nan for name, value in values.items() if isinstance(value, str) and value == "NA"})
+
+
 def _selection(folder, manifest, values):
     order = np.argsort(_numbers(_table(folder / "scores.tsv")["frame"], np.int64), kind="stable")
     medoids = np.zeros(len(values["clusters"]), dtype=np.int64)
@@ -481,7 +488,7 @@ def load(folder):
     """Reads the result in a folder: one that `save` of a result wrote, or a finished run of the program
     (`pleat couplings`, `mi`, `rmsd`, `cluster`, `saxs`, `select`, `refine`, `mutants`).
 
-    Returns pleat.Couplings, MutualInformation, Rmsd, Clusters, Saxs, Selection, Refinement or Mutants. The program
+    Returns pleat.Couplings, MutualInformation, Rmsd, Clusters, Saxs, Analysis, Selection, Refinement or Mutants. The program
     writes not all that a result of Python holds, and rounds what it writes as tables; what its files lack
     raises AttributeError with its name.
 
@@ -497,12 +504,14 @@ def load(folder):
         if command not in COMMANDS:
             raise InputError(f"{folder}: expected a run of {', '.join(COMMANDS)}, found a run of {command}")
         kind, texts = COMMANDS[command], texts_of_run(folder)
+        if (folder / "analysis.tsv").is_file():
+            kind = Analysis
         values = _arrays(folder, _files_of(kind, manifest.get("parameters", {})))
         if manifest.get("saved_from") == "Python":
             _read_state(folder, kind, values)
         else:
             values.update(columns(kind, folder, manifest, values))
-            READERS[command](folder, manifest, values)
+            (READERS[command] if kind is not Analysis else _analysis)(folder, manifest, values)
         if kind is Refinement:
             values["saxs"] = load(folder / "saxs") if "saxs" in manifest.get("stages", ()) else None
     except FileNotFoundError as error:

@@ -148,6 +148,9 @@ class Selection(_Result):
 class Mutants(_Result):
     def save(self, folder: str | PathLike[str]) -> None: ...
 
+class Analysis(_Result):
+    def save(self, folder: str | PathLike[str]) -> None: ...
+
 class Reweighting(_Result):
 
 class Refinement(_Result):

@@ -19,6 +19,7 @@ OWN = {"alignment": ALIGNMENT, "family": f"{ALIGNMENT} | Couplings", "row": "str
        "symmetry": "Literal['none', 'chains', 'atoms', 'ligand']",
        "select": ATOMS, "measure": ATOMS, "any_residues": "bool", "max_gaps": "float",
        "min_coverage": "float", "weights": "ArrayLike | str | None", "atom_weights": "ArrayLike | str | None", "precision": "Literal['mixed', 'float64']",
+       "curves": "ProfileLike | Sequence[Profile | str | PathLike[str]]", "q_max": "float",
        "data": "ProfileLike | None", "q_unit": "Literal['auto', '1/angstrom', '1/nm']",
        "assume_error": "float | None", "smear": "bool", "columns": "str", "curve": "str | int", "q_min": "float", "mixture": "bool",
        "series": "Sequence[tuple[ProfileLike, float | None]] | None",
@@ -27,7 +28,7 @@ OWN = {"alignment": ALIGNMENT, "family": f"{ALIGNMENT} | Couplings", "row": "str
        "secondary": "str | PathLike[str] | None", "profiles": "bool", "parts": "str | Sequence[int] | None", "shuffle_parts": "int",
        "values": "ArrayLike", "observables": "Sequence[Sequence[Any]] | NDArray[np.float64]", "theta": "float | Sequence[float] | NDArray[np.float64] | None",
        "contacts": "str | PathLike[str] | Couplings | tuple[str, Any] | None"}
-RETURNS = {"couplings": "Couplings", "mutants": "Mutants", "mutual_information": "MutualInformation", "rmsd": "Rmsd",
+RETURNS = {"analyse": "Analysis", "couplings": "Couplings", "mutants": "Mutants", "mutual_information": "MutualInformation", "rmsd": "Rmsd",
            "mean_structure": "NDArray[np.float64]", "cluster": "Clusters", "select": "Selection",
            "refine": "Refinement", "reweight": "Reweighting"}
 SAXS_RETURNS = {"saxs": "Saxs", "scatterers": "Scatterers", "profiles": "NDArray[np.float64]"}

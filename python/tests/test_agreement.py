@@ -28,7 +28,8 @@ ABSENT = {
     "refine": {"join",  # a list of paths
                "observables"},
     "mutants": set()}
-ELSEWHERE = {"couplings": {"min-separation": pleat.Couplings.contacts}}
+ELSEWHERE = {"couplings": {"min-separation": pleat.Couplings.contacts},
+             "saxs": {field["name"]: pleat.analyse for field in pleat.analyse.fields}}  # of curves without a structure
 
 
 @pytest.fixture(scope="module")

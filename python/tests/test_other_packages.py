@@ -87,6 +87,7 @@ CALLS = {
     "cluster": lambda o: pleat.cluster(o.distances, cutoff=1.5).assignment,
     "profile": lambda o: np.asarray(pleat.profile(o.curve)),
     "saxs": lambda o: pleat.saxs(o.structure, select="protein", data=o.curve, q_points=31).fit.model,
+    "analyse": lambda o: pleat.analyse(o.curve).p,
     "scatterers": lambda o: pleat.saxs.scatterers(o.structure, q_points=4).xyz,
     "profiles": lambda o: np.log(pleat.saxs.profiles(pleat.saxs.scatterers(o.frames, q_points=4).model,
                                                      pleat.saxs.scatterers(o.frames, q_points=4).xyz)),

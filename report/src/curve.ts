@@ -66,7 +66,12 @@ function drawSeries(series: Series, style: string, x: Scale, y: Scale, positions
   const values = numbers(series.values);
   if (style === "points") return drawPoints(x, y, positions, values, numbers(series.error ?? []), colour, bottom);
   if (style === "bars") return [drawBars(x, y, positions, values, colour, bottom)];
-  return [svg("path", { d: linePath(x, y, positions, values), fill: "none", stroke: colour, "stroke-width": 2,
+  const band = numbers(series.error ?? []).flatMap((error, k) => Number.isFinite(values[k] + error) ? [{ k, error }] : []);
+  const edge = (sign: number) => ({ k, error }: { k: number; error: number }) =>
+    `${x.place(positions[k]).toFixed(2)} ${y.place(values[k] + sign * error).toFixed(2)}`;
+  return [svg("path", { d: band.length > 0 ? `M${[...band.map(edge(1)), ...band.reverse().map(edge(-1))].join("L")}z` : "",
+                        fill: colour, "fill-opacity": 0.2, stroke: "none" }),
+          svg("path", { d: linePath(x, y, positions, values), fill: "none", stroke: colour, "stroke-width": 2,
                         "stroke-linejoin": "round", "stroke-linecap": "round" })];
 }
 

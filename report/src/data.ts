@@ -58,6 +58,7 @@ export interface Series {
   name: string;
   style?: "line" | "points" | "bars";
   values: (number | null)[];
+  /** Bars of points, a band around lines. */
   error?: (number | null)[];
 }
 

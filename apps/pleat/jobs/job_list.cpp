@@ -44,6 +44,8 @@ std::vector<JobInput> read_inputs(const JobListOptions& options, JobListCall& ca
         inputs.push_back({.name = job_name(files.front()), .files = files});
     for (const std::string& file : files)
         if (is_each) inputs.push_back({.name = job_name(file), .files = {file}});
+    if (options.list.empty() && inputs.empty() && !call.input_option_value.empty())
+        inputs.push_back({.name = job_name(call.input_option_value), .files = {}});
     if (options.list.empty()) return inputs;
     std::vector<std::uint8_t> bytes;
     if (ranks.is_leader()) bytes = read_file(options.list, kMaxListBytes);
@@ -51,7 +53,7 @@ std::vector<JobInput> read_inputs(const JobListOptions& options, JobListCall& ca
     const std::vector<JobInput> listed =
         parse_job_list(options.list == "-" ? "stdin" : options.list,
                        {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                       call.input_column, call.joins_files, call.fields);
+                       call.input_column, call.joins_files, call.fields, call.input_option);
     inputs.insert(inputs.end(), listed.begin(), listed.end());
     return inputs;
 }
@@ -166,6 +168,12 @@ std::vector<std::string> words_of(const JobCall& call, const CLI::App& parser) {
 }
 
 }  // namespace
+
+std::string value_of(const std::vector<Field>& fields, const std::string& name) {
+    for (const Field& field : fields)
+        if (field.name == name) return field.text();
+    return {};
+}
 
 OpenRun::OpenRun(const std::string& command, const RunOptions& options,
                  const std::vector<Field>& fields, const JobTask& task, Ranks* ranks,

@@ -76,9 +76,10 @@ template <class Options>
 struct JobFunctions {
     std::string command;  ///< "couplings"
     std::string description, examples;
-    std::string wanted;           ///< "a STRUCTURE or a --list of structures"
-    std::string input_column;     ///< of a list: "alignment"
-    std::string input_flag = {};  ///< in front of the files on the command line; empty: none
+    std::string wanted;             ///< "a STRUCTURE or a --list of structures"
+    std::string input_column;       ///< of a list: "alignment"
+    std::string input_option = {};  ///< whose file needs no other input: "data"; empty: none
+    std::string input_flag = {};    ///< in front of the files on the command line; empty: none
     bool joins_files = false;
     bool uses_seed = false;
     std::vector<std::string> numbers;         ///< main results in the manifest
@@ -118,6 +119,9 @@ void set_input_files(Options& options, const std::vector<std::string>& files) {
     if constexpr (!requires { options.ensemble.sources; })
         options.alignment.path = files.empty() ? std::string() : files.front();
 }
+
+/// The value of the field with this name; empty without one.
+std::string value_of(const std::vector<Field>& fields, const std::string& name);
 
 /// A job of a command: its own copy of the options.
 template <class Options>
@@ -178,7 +182,8 @@ private:
 
 /// Arguments of run_job_list() besides the command.
 struct JobListCall {
-    std::string input_column;
+    std::string input_column, input_option;
+    std::string input_option_value;  ///< the file of `input_option`; empty: none
     bool joins_files = false;
     std::vector<std::string> inputs;     ///< on the command line
     std::vector<std::string> arguments;  ///< the words behind `pleat`
@@ -211,6 +216,8 @@ void run_jobs_or_one(const CLI::App& parser, Options& options,
         return run_job_list(
             parser, options.jobs, options.run,
             {.input_column = functions.input_column,
+             .input_option = functions.input_option,
+             .input_option_value = value_of(functions.fields(options), functions.input_option),
              .joins_files = functions.joins_files,
              .inputs = inputs,
              .arguments = arguments,
@@ -225,7 +232,8 @@ void run_jobs_or_one(const CLI::App& parser, Options& options,
              .summary = functions.summary},
             {.name = functions.command, .numbers = functions.numbers, .make = job_in}, ranks);
     }
-    if (inputs.empty())
+    const std::string alone = value_of(functions.fields(options), functions.input_option);
+    if (inputs.empty() && alone.empty())
         throw UsageError(
             fmt::format("give {}; see 'pleat help {}'", functions.wanted, functions.command));
     if (functions.single_rank_work != nullptr) ranks.require_one_rank(functions.single_rank_work);
@@ -234,8 +242,8 @@ void run_jobs_or_one(const CLI::App& parser, Options& options,
     set_input_files(options, inputs);
     if (options.run.estimate) {
         SharedInputs none(0);
-        return print_estimate(inputs.front(), functions.estimate(options, none), options.run,
-                              ranks);
+        return print_estimate(inputs.empty() ? alone : inputs.front(),
+                              functions.estimate(options, none), options.run, ranks);
     }
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
     const std::string text =

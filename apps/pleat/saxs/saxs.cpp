@@ -35,6 +35,7 @@
 #include "pleat/saxs/observable_files.h"
 #include "pleat/saxs/output.h"
 #include "process/process.h"
+#include "saxs/analyse.h"
 
 namespace pleat::program {
 
@@ -45,8 +46,7 @@ namespace {
 constexpr Index kMaxParts = 202;
 
 constexpr const char* kDescription =
-    "Compute small angle scattering profiles (X-rays, neutrons) of structures, and fit them to "
-    "curves.";
+    "Compute SAXS and SANS profiles of structures and fit them to curves, or analyse curves alone.";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -55,7 +55,9 @@ constexpr const char* kExamples =
     "  pleat saxs run.xtc --topology protein.pdb -o run --data curve.dat --frames 100::10\n"
     "  pleat saxs models/ -o run --model two-bead --data curve.dat --max-members 4\n"
     "  pleat saxs complex.pdb -o run --neutrons --d2o 0.42 --deuterate B:0.75\n"
-    "  pleat saxs protein.pdb -o run --data xray.dat --series h2o.dat:0,d2o.dat:0.99\n\n"
+    "  pleat saxs protein.pdb -o run --data xray.dat --series h2o.dat:0,d2o.dat:0.99\n"
+    "  pleat saxs --data curve.dat -o run\n"
+    "  pleat saxs --data low.dat high.dat --concentration 1,5 -o run\n\n"
     "Several files, folders, and lists (@FILE, one path per line) are one ensemble, which must\n"
     "have the same atoms. Frames count from 0. Selections: protein, heavy, name CA CB, resid 10 "
     "to\n"
@@ -64,7 +66,10 @@ constexpr const char* kExamples =
     "A curve has columns q, intensity and error, with any titles and footers. If there are "
     "several\n"
     "frames, their mean is fitted, then the smallest ensembles that suffice, and the weights of\n"
-    "all frames.\n\n"
+    "all frames. Without a structure, --data and curves behind it are analysed: Rg and I(0) by\n"
+    "Guinier's law, P(r) with Dmax, masses, and whether several curves of a sample agree. A "
+    "--list\n"
+    "with the first line 'data' analyses one curve per line.\n\n"
     "The same command resumes a run that was stopped or killed: finished profiles are kept.";
 
 /// A file of --series and its D2O fraction; not set: X-rays.
@@ -353,22 +358,14 @@ struct Input {
     std::optional<saxs::Observables> observables;
 };
 
-bool is_curve(const std::string& file) {
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(file, ignored)) return false;
-    try {
-        read_profile(file, {.assumed_error = 0.1});
-        return true;
-    } catch (const Error&) {
-        return false;
-    }
-}
-
 /// Throws InputError if one of these files is a curve.
 void refuse_curves(const std::vector<std::string>& sources) {
     for (const std::string& file : sources)
         if (is_curve(file))
-            throw InputError(file, 0, "expected a structure, found a curve; --data takes curves");
+            throw InputError(
+                file, 0,
+                "expected a structure, found a curve; --data takes curves, and so does a --list "
+                "with the first line 'data'");
 }
 
 void read_component(const SaxsOptions& options, const std::vector<std::string>& sources,
@@ -425,6 +422,7 @@ std::vector<std::string> other_files(const SaxsOptions& options) {
 /// Checks that all input files can be read before frames are read, which may take long.
 /// `refused_pipes`: the reason why pipes are not accepted; null if they are.
 void check_files(const SaxsOptions& options, const char* refused_pipes) {
+    refuse_options_of(options, false);
     if (!options.form_factors.empty()) saxs::check_bead_model(options.parameters.model);
     if (options.observables.empty() && !options.observable_values.empty())
         throw UsageError("--observable-values needs --observables");
@@ -536,7 +534,10 @@ std::string choose_saxs_device(const SaxsOptions& options, const JobTask& task, 
     return choose_device(options.run, task, demand, estimate, without, ranks, context);
 }
 
-void check_job(const SaxsOptions& options) { check_files(options, "a job may be run again"); }
+void check_job(const SaxsOptions& options) {
+    if (is_analysis(options)) return check_analysis(options);
+    check_files(options, "a job may be run again");
+}
 
 /// Measures a component; sets `gyration`, if unset, to the Rg of the (first) structure.
 saxs::ComponentSize measure(const SaxsOptions& options, const std::vector<std::string>& sources,
@@ -660,12 +661,13 @@ std::vector<Field> curve_fields(SaxsOptions& options) {
 }
 
 std::vector<Field> result_fields(SaxsOptions& options) {
-    return concatenated(
-        {saxs::fields(options.parameters), input_fields(options), curve_fields(options)});
+    return concatenated({saxs::fields(options.parameters), input_fields(options),
+                         curve_fields(options), saxs::fields(options.analysis)});
 }
 
 RunEstimate estimate_profiles(SaxsOptions& options) {
     check_job(options);
+    if (is_analysis(options)) return estimate_analysis(options);
     std::vector<saxs::ComponentSize> sizes;
     ProfileOptions reading = options.curve;
     if (!options.mixture)
@@ -699,25 +701,36 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
         .command = "saxs",
         .description = kDescription,
         .examples = kExamples,
-        .wanted = "a STRUCTURE or a --list of structures",
+        .wanted = "a STRUCTURE, --data CURVE alone, or a --list of either",
         .input_column = "structure",
+        .input_option = "data",
         .joins_files = true,
-        .numbers = {"frames", "rg", "i0", "dmax", "c1", "c2", "chi2", "chi2_reduced",
+        .numbers = {"frames", "rg", "rg_error", "i0", "dmax", "dmax_low", "dmax_high", "guinier_rg",
+                    "guinier_rg_error", "mass_vp", "mass_vc", "c1", "c2", "chi2", "chi2_reduced",
                     "match_point"},
         .add_options =
             [](CLI::App& parser, SaxsOptions& options) {
                 add_texts(parser, "STRUCTURE", options.ensemble.sources,
                           "PDB, mmCIF, GRO, MOL2 or XYZ of one or many models, DCD, XTC, "
-                          "TRR, AMBER NetCDF; folders; @LIST");
+                          "TRR, AMBER NetCDF; folders; @LIST; or with --data, further curves of "
+                          "that sample");
                 add_fields(parser, "Input", input_fields(options));
                 add_fields(parser, "Curve", curve_fields(options));
+                add_fields(parser, "Curve", saxs::fields(options.analysis));
                 add_job_options(parser, options.run, options.jobs, false, true);
                 add_fields(parser, "Profile", saxs::fields(options.parameters));
             },
         .fields = result_fields,
         .check = check_job,
-        .run = [](SaxsOptions& options, const JobTask& task,
-                  Ranks& own) { return make_profiles(options, task, own).summary; },
+        .input_files =
+            [](const SaxsOptions& options) {
+                return is_analysis(options) ? curve_files(options) : files_of(options.ensemble);
+            },
+        .run =
+            [](SaxsOptions& options, const JobTask& task, Ranks& own) {
+                return is_analysis(options) ? analyse_curves(options, task, own)
+                                            : make_profiles(options, task, own).summary;
+            },
         .estimate = [](SaxsOptions& options, SharedInputs&) { return estimate_profiles(options); }};
     return job_command(program, ranks, functions);
 }

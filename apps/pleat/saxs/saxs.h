@@ -9,6 +9,7 @@
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
 #include "pleat/bio/scattering/profile.h"
+#include "pleat/saxs/analysis/analysis.h"
 #include "pleat/saxs/model/model_joining.h"
 #include "pleat/saxs/saxs.h"
 
@@ -20,6 +21,7 @@ struct SaxsOptions {
     EnsembleSource ensemble;  ///< without weights
     saxs::ModelsAre models_are = saxs::ModelsAre::automatic;
     std::string data, series, form_factors;
+    saxs::AnalysisParameters analysis;
     std::string observables, observable_values;
     ProfileOptions curve;
     bool mixture = false;

@@ -253,6 +253,34 @@ Headline scattering_headline(const RunFolder&, const Results& results) {
     return headline;
 }
 
+/// A curve without a structure. Without P(r) its Rg is that of Guinier's law.
+Headline curve_headline(const RunFolder& run, const Results& results) {
+    const bool has_pairs = !std::isnan(results.number("rg"));
+    const char* const rg = has_pairs ? "rg" : "guinier_rg";
+    const auto angstrom = [&](const char* name, int digits) {
+        return std::isnan(results.number(name))
+                   ? std::string("not determined")
+                   : fmt::format("{:.{}f} Å", results.number(name), digits);
+    };
+    const std::string size = angstrom(rg, 2), dmax = angstrom("dmax", 1);
+    Headline headline{.about = run.has("elution.tsv") ? "frames of an elution" : "scattering curve",
+                      .sentence = "Rg is " + size,
+                      .tiles = {}};
+    const double error = results.number(has_pairs ? "rg_error" : "guinier_rg_error");
+    if (!std::isnan(error))
+        headline.sentence = fmt::format("Rg is {:.2f} ± {:.2f} Å", results.number(rg), error);
+    if (has_pairs)
+        headline.sentence += fmt::format(", Dmax {} (90 %: {:.0f} to {:.0f})", dmax,
+                                         results.number("dmax_low"), results.number("dmax_high"));
+    headline.sentence += ".";
+    headline.tiles = {{size, "Rg"}, {dmax, "Dmax"}};
+    const double mass = results.number("mass_vc");
+    if (!std::isnan(mass))
+        headline.tiles.push_back(
+            {fmt::format("{:.0f} kDa", mass), "mass of a protein, by its volume of correlation"});
+    return headline;
+}
+
 Headline selection_headline(const RunFolder& run, const Results& results) {
     Headline headline{
         .about = "ranked conformations",
@@ -352,6 +380,7 @@ std::optional<Headline> headline_of(const RunFolder& run) {
         return information_headline(run, results);
     if (results.has({"singles", "residues", "first_number"})) return mutants_headline(run, results);
     if (results.has({"scatterers", "frames", "dmax"})) return scattering_headline(run, results);
+    if (results.has({"guinier_rg", "dmax", "points"})) return curve_headline(run, results);
     if (results.has({"selected", "frames", "clusters", "best_frame"}))
         return selection_headline(run, results);
     if (results.has({"items", "clusters", "largest"})) return clusters_headline(run, results);

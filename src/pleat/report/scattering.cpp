@@ -88,6 +88,14 @@ void draw_guinier(Drawing& drawing, const Table& table) {
     drawing.add(std::move(section));
 }
 
+/// Draws P(r) of a measured curve, with a band of its standard deviation.
+void draw_measured_distances(Drawing& drawing, const Table& table) {
+    Json p = line("P(r) ± its standard deviation", table.numbers("p"));
+    p["error"] = finite(table.numbers("p_error"));
+    drawing.add(
+        curve("Pair distances P(r)", axis("r (angstrom)"), axis("P(r)"), table.numbers("r"), {p}));
+}
+
 void draw_kratky(Drawing& drawing, const Table& table) {
     const bool reduced = table.has({"q_rg"});
     const std::vector<double> x = table.numbers(reduced ? "q_rg" : "q");
@@ -102,6 +110,38 @@ void draw_kratky(Drawing& drawing, const Table& table) {
     }
     drawing.add(curve("Kratky", axis(reduced ? "q Rg" : kQ),
                       axis(reduced ? "(q Rg)^2 I / I(0)" : "q^2 I"), x, series));
+}
+
+/// Draws the frames of an elution: their signal, Rg, and intensities.
+void draw_elution(Drawing& drawing) {
+    if (!drawing.claim_file("elution.tsv")) return;
+    const Table table = read_table(drawing.run.file("elution.tsv"), kEveryRow);
+    const std::vector<double> frames = table.numbers("frame"), signal = table.numbers("signal");
+    std::vector<double> buffer(signal.size(), std::numeric_limits<double>::quiet_NaN()),
+        sample = buffer;
+    for (std::size_t f = 0; f < signal.size(); ++f) {
+        const std::string& use = table.rows[f][*table.find("use")];
+        if (use == "buffer") buffer[f] = signal[f];
+        if (use == "sample") sample[f] = signal[f];
+    }
+    drawing.add(curve(
+        "Elution", axis("frame"), axis("integral of I without buffer"), frames,
+        {line("all frames", signal), points("buffer", buffer, {}), points("sample", sample, {})}));
+    drawing.add(curve("Rg by frame", axis("frame"), axis("Rg (angstrom)"), frames,
+                      {points("Rg", table.numbers("rg"), table.numbers("rg_error"))}));
+    if (!drawing.claim_file("elution.npy")) return;
+    const DistanceCells cells =
+        read_distances(drawing.run.file("elution.npy"), drawing.limits.cells, 0);
+    drawing.add({{"kind", "heat_map"},
+                 {"title", "Intensities by frame"},
+                 {"note", "log10 of the intensity without buffer; points of q in ascending order."},
+                 {"unit", ""},
+                 {"axis", "frame"},
+                 {"block", cells.block},
+                 {"items", cells.frames},
+                 {"matrix", encode_rectangle(cells.values, cells.rows, cells.columns)},
+                 {"other_axis", "point of q"},
+                 {"other_items", cells.others}});
 }
 
 /// The Guinier and Kratky plots of a computed profile.
@@ -153,6 +193,8 @@ bool draw_scattering_table(Drawing& drawing, const Table& table, const std::stri
     } else if (table.has({"kratky", "sigma", "model"}) &&
                (table.has({"q_rg"}) || table.has({"q"}))) {
         draw_kratky(drawing, table);
+    } else if (table.has({"r", "p", "p_error"})) {
+        draw_measured_distances(drawing, table);
     } else if (table.has({"from", "to", "p"})) {
         draw_pair_distances(drawing, table);
     } else if (table.has({"q", "intensity"})) {
@@ -166,6 +208,7 @@ bool draw_scattering_table(Drawing& drawing, const Table& table, const std::stri
 }  // namespace
 
 void draw_scattering(Drawing& drawing) {
+    draw_elution(drawing);
     std::vector<std::string> files = drawing.run.files();
     // Comparisons with an experiment come first.
     std::stable_partition(files.begin(), files.end(), [](const std::string& file) {

@@ -1,4 +1,5 @@
 // Parameters: the options of saxs, described once.
+#include "pleat/saxs/analysis/analysis.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {
@@ -136,6 +137,31 @@ std::span<const std::string_view> names_of(Hydrogens) {
 std::span<const std::string_view> names_of(Ions) {
     static constexpr std::string_view kNames[] = {"near", "keep"};
     return kNames;
+}
+
+std::vector<Field> fields(AnalysisParameters& parameters) {
+    return {
+        {.name = "concentration",
+         .target = &parameters.concentration,
+         .help = "Without a structure, concentration of each curve in mg/ml; different ones are "
+                 "extrapolated to none",
+         .value_name = "MG/ML,..."},
+        {.name = "absolute-scale",
+         .target = &parameters.absolute_scale,
+         .help = "Without a structure, intensities are in 1/cm, and I(0) gives a mass"},
+        {.name = "elution",
+         .target = &parameters.elution,
+         .help = "Without a structure, the curves are the frames of an elution (SEC-SAXS), in "
+                 "order: finds buffer and sample, and subtracts"},
+        {.name = "buffer-frames",
+         .target = &parameters.buffer_frames,
+         .help = "With --elution, frames of the buffer instead of those that are found; count "
+                 "from 0, END excluded",
+         .value_name = "FIRST:END"},
+        {.name = "sample-frames",
+         .target = &parameters.sample_frames,
+         .help = "With --elution, frames of the sample instead of those around the highest peak",
+         .value_name = "FIRST:END"}};
 }
 
 std::vector<Field> fields(Parameters& parameters) {

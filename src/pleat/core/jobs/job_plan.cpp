@@ -187,6 +187,7 @@ std::vector<std::string> split_paths(std::string_view text) {
 
 struct ListColumns {
     std::optional<std::size_t> name, input;
+    bool is_option = false;  ///< the input is that of the option
     std::map<std::size_t, std::string> options;
     std::size_t count = 0;
 };
@@ -194,9 +195,10 @@ struct ListColumns {
 class ListReader {
 public:
     ListReader(std::string_view list, const std::string& input_column, bool several_files,
-               std::vector<Field>& options)
+               std::vector<Field>& options, const std::string& input_option)
         : list_(list),
           input_column_(input_column),
+          input_option_(input_option),
           several_files_(several_files),
           options_(options) {}
 
@@ -219,6 +221,9 @@ private:
     bool is_input(const std::string& cell) const {
         return cell == kInputColumn || cell == input_column_;
     }
+    bool is_input_option(const std::string& cell) const {
+        return !cell.empty() && cell == input_option_;
+    }
     bool is_option(const std::string& cell) const {
         return std::ranges::any_of(options_,
                                    [&](const Field& option) { return option.name == cell; });
@@ -229,7 +234,8 @@ private:
             return std::filesystem::exists(cell, ignored);
         };
         const auto is_column = [&](const std::string& cell) {
-            return is_input(cell) || (cells.size() > 1 && (cell == kNameColumn || is_option(cell)));
+            return is_input(cell) || is_input_option(cell) ||
+                   (cells.size() > 1 && (cell == kNameColumn || is_option(cell)));
         };
         const bool has_path = std::ranges::any_of(cells, is_path);
         if (cells.size() > 1 && std::ranges::all_of(cells, is_column)) return true;
@@ -259,8 +265,14 @@ private:
                     fmt::format("expected each column once, found '{}' again", cells[k]));
         }
         if (!columns.input)
+            for (const auto& [column, option] : columns.options)
+                if (is_input_option(option)) columns.input = column;
+        if (!columns.input)
             throw InputError(list_, line.number,
                              fmt::format("expected a column '{}', found none", input_column_));
+        const auto is_used = columns.options.find(*columns.input);
+        columns.is_option = is_used != columns.options.end();
+        if (columns.is_option) columns.options.erase(is_used);
         return columns;
     }
 
@@ -299,6 +311,10 @@ private:
         cells.resize(columns.count);  // empty cells at the end may be left out
         JobInput input = make(line.number, columns.name ? cells[*columns.name] : std::string(),
                               split_paths(cells[*columns.input]));
+        if (columns.is_option) {
+            input.settings.push_back({input_option_, input.files.front()});
+            input.files.erase(input.files.begin());
+        }
         for (const auto& [column, option] : columns.options)
             if (!cells[column].empty()) input.settings.push_back({option, cells[column]});
         try {
@@ -309,7 +325,7 @@ private:
         return input;
     }
 
-    const std::string list_, input_column_;
+    const std::string list_, input_column_, input_option_;
     const bool several_files_;
     std::vector<Field>& options_;
 };
@@ -349,7 +365,7 @@ std::vector<std::string> folder_names(const std::vector<JobSettings>& sweep, std
 void check_names(const std::vector<JobInput>& inputs) {
     std::map<std::string, std::string> file_of;
     for (const JobInput& input : inputs) {
-        const std::string& file = input.files.front();
+        const std::string& file = input.files.empty() ? input.name : input.files.front();
         for (const std::string_view taken : {kJobTable, kSettingsTable, "manifest.json"})
             if (input.name == taken)
                 throw UsageError(fmt::format(
@@ -381,8 +397,8 @@ std::string job_name(const std::filesystem::path& file) {
 
 std::vector<JobInput> parse_job_list(std::string_view name, std::string_view text,
                                      const std::string& input_column, bool several_files,
-                                     std::vector<Field>& options) {
-    return ListReader(name, input_column, several_files, options).read(text);
+                                     std::vector<Field>& options, const std::string& input_option) {
+    return ListReader(name, input_column, several_files, options, input_option).read(text);
 }
 
 JobPlan plan_jobs(const std::vector<JobInput>& inputs, const std::vector<JobSettings>& sweep) {

@@ -56,11 +56,13 @@ std::string job_name(const std::filesystem::path& file);
 /// if `several_files` further paths separated by blanks. Double quotes enclose a path with blanks.
 /// The first line is a table header if all its cells, or any cell if none is a path, are `name`,
 /// `input`, `input_column` or an option. A table needs `input` or `input_column`; `name` is
-/// optional; an empty cell of an option sets nothing. Blank lines and lines beginning with # are
-/// skipped. Changes the values of `options`. Throws InputError with the line.
+/// optional; an empty cell of an option sets nothing. A table with `input_option`, an option, needs
+/// no input: its paths are the option's value and further inputs. Blank lines and lines beginning
+/// with # are skipped. Changes the values of `options`. Throws InputError with the line.
 std::vector<JobInput> parse_job_list(std::string_view name, std::string_view text,
                                      const std::string& input_column, bool several_files,
-                                     std::vector<Field>& options);
+                                     std::vector<Field>& options,
+                                     const std::string& input_option = {});
 
 struct Job {
     std::string name;

@@ -1,0 +1,344 @@
+// Analysis: each curve by itself, then the curves of a sample together.
+#include "pleat/saxs/analysis/analysis.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
+#include "pleat/saxs/analysis/curve_comparison.h"
+#include "pleat/saxs/analysis/curve_features.h"
+#include "pleat/saxs/analysis/guinier_windows.h"
+#include "pleat/saxs/analysis/pair_distances.h"
+#include "pleat/saxs/fit/fit.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+constexpr double kSignificant = 0.01;
+
+std::string name_of_file(const std::string& source) {
+    const std::size_t slash = source.rfind('/');
+    return slash == std::string::npos ? source : source.substr(slash + 1);
+}
+
+/// The concentration of each curve, or none.
+std::vector<double> concentrations_of(const std::string& text, std::size_t curves) {
+    std::vector<double> all;
+    if (text.empty()) return all;
+    for (const std::string_view cell : split(text, ',')) {
+        double value = 0;
+        if (!parse_number(cell, value) || !(value > 0) || !std::isfinite(value))
+            throw UsageError(
+                fmt::format("give --concentration as numbers above 0 in mg/ml; found '{}'", cell));
+        all.push_back(value);
+    }
+    if (all.size() == 1) all.resize(curves, all.front());
+    if (all.size() != curves)
+        throw UsageError(fmt::format("give one --concentration for each of {} curves; found {}",
+                                     curves, all.size()));
+    return all;
+}
+
+void check_curve(const Profile& curve) {
+    if (curve.size() < kMinAnalysedPoints)
+        throw InputError(curve.source, 0,
+                         fmt::format("expected {} or more points to analyse, found {}",
+                                     kMinAnalysedPoints, curve.size()));
+    if (std::ranges::none_of(curve.intensity, [](double x) { return x > 0; }))
+        throw InputError(curve.source, 0, "expected positive intensities, found none");
+}
+
+/// The points with q up to `q_max`.
+Profile points_up_to(const Profile& curve, double q_max) {
+    Profile cut = curve;
+    const auto end = std::ranges::upper_bound(curve.q, q_max) - curve.q.begin();
+    for (std::vector<double>* values : {&cut.q, &cut.intensity, &cut.sigma, &cut.dq})
+        if (!values->empty()) values->resize(static_cast<std::size_t>(end));
+    return cut;
+}
+
+/// Rg of a curve without a Guinier range: from the q at which the intensity has fallen to a half
+/// (q Rg = 1.44).
+double rough_gyration_radius(const Profile& curve) {
+    constexpr double kHalf = 1.44;
+    std::size_t k = 0;
+    while (k + 1 < curve.size() && curve.intensity[k] > curve.intensity[0] / 2) ++k;
+    return kHalf / curve.q[std::max<std::size_t>(k, 1)];
+}
+
+void add_guinier_findings(CurveAnalysis& one) {
+    constexpr double kMaxDeviation = 3, kMaxTrend = 3, kMinStart = 1.0;
+    const GuinierWindows& guinier = one.guinier;
+    std::vector<std::string>& findings = one.findings;
+    if (!guinier.is_valid) {
+        findings.push_back(
+            "no Guinier range: no 5 points with positive intensities, falling, with q Rg <= 1.3");
+        return;
+    }
+    if (guinier.deviation_before > kMaxDeviation)
+        findings.push_back(fmt::format(
+            "points before the Guinier range ({}) lie above its line by {:.1f} standard errors: "
+            "aggregates, or scatter from the beam stop",
+            guinier.first, guinier.deviation_before));
+    if (guinier.deviation_before < -kMaxDeviation)
+        findings.push_back(fmt::format(
+            "points before the Guinier range ({}) lie below its line by {:.1f} standard errors: "
+            "repulsion between particles, or the beam stop's shadow",
+            guinier.first, -guinier.deviation_before));
+    if (std::abs(guinier.trend) > kMaxTrend)
+        findings.push_back(
+            fmt::format("residuals of the Guinier line bend {} by {:.1f} standard errors: {}",
+                        guinier.trend > 0 ? "up" : "down", std::abs(guinier.trend),
+                        guinier.trend > 0 ? "aggregates, several sizes or a long particle"
+                                          : "repulsion between particles or a hollow particle"));
+    const double start = one.curve.q[guinier.first] * guinier.gyration_radius;
+    if (start > kMinStart)
+        findings.push_back(fmt::format(
+            "the Guinier range begins at q Rg {:.2f}: Rg and I(0) are extrapolations", start));
+    if (!guinier.outliers.empty()) {
+        std::vector<std::string> q;
+        for (const std::size_t k : guinier.outliers)
+            q.push_back(fmt::format("{:.5g}", one.curve.q[k]));
+        findings.push_back(
+            fmt::format("points of the Guinier range more than 4 errors off its line: q = {}",
+                        fmt::join(q, ", ")));
+    }
+}
+
+void add_findings(CurveAnalysis& one) {
+    constexpr double kMinScatter = 0.5, kMaxScatter = 2, kMaxTimes = 1.5, kMisfit = 1e-3;
+    constexpr double kAgree = 3, kNegative = 3;
+    std::vector<std::string>& findings = one.findings;
+    add_guinier_findings(one);
+    if (one.scatter > kMaxScatter || one.scatter < kMinScatter)
+        findings.push_back(fmt::format(
+            "neighbouring points scatter {:.2g} times as much as their errors say{}",
+            std::sqrt(one.scatter),
+            one.scatter < kMinScatter ? ": errors are too large, or points are smoothed" : ""));
+    const PairDistances& pairs = one.pairs;
+    if (!pairs.is_valid) {
+        findings.push_back(fmt::format(
+            "no P(r): the curve ends at q {:.4g}, before its intensity has fallen enough",
+            one.curve.q.back()));
+        return;
+    }
+    for (std::size_t n = 0; n < pairs.r.size(); ++n)
+        if (pairs.p[n] < -kNegative * pairs.p_error[n]) {
+            findings.push_back(fmt::format(
+                "P(r) is negative at r {:.0f} by more than three errors: repulsion between "
+                "particles, a buffer subtracted too much, or parts of negative contrast",
+                pairs.r[n]));
+            break;
+        }
+    if (pairs.error_scale > kMaxTimes)
+        findings.push_back(fmt::format(
+            "P(r) fits with errors {:.2g} times as large as given, which its errors take into "
+            "account",
+            pairs.error_scale));
+    std::vector<double> residuals = one.curve.intensity;
+    for (std::size_t k = 0; k < residuals.size(); ++k) residuals[k] -= pairs.model[k];
+    if (const double chance = few_runs_probability(residuals); chance < kMisfit)
+        findings.push_back(fmt::format(
+            "residuals of P(r) keep one sign for too long (probability {:.1g} in noise): no "
+            "single P(r) of this Dmax fits, or neighbouring points depend on one another",
+            chance));
+    if (one.curve.q.front() * pairs.diameter > std::numbers::pi)
+        findings.push_back(fmt::format(
+            "the curve begins at q {:.4g}, above pi / Dmax: Dmax and Rg rest on assumptions",
+            one.curve.q.front()));
+    const GuinierWindows& guinier = one.guinier;
+    const double gap = pairs.gyration_radius - guinier.gyration_radius;
+    if (guinier.is_valid && std::abs(gap) > kAgree * std::hypot(pairs.gyration_radius_error,
+                                                                guinier.gyration_radius_error))
+        findings.push_back(fmt::format(
+            "Rg of P(r) {:.2f} and of Guinier's law {:.2f} disagree by more than three errors",
+            pairs.gyration_radius, guinier.gyration_radius));
+}
+
+CurveAnalysis analyse_one(const Profile& given, std::string name,
+                          std::optional<double> concentration, const AnalysisParameters& parameters,
+                          Notes& notes) {
+    // Beyond this end P(r) has no detail to determine and models of it no resolution.
+    constexpr double kMaxProduct = 16, kMinProduct = 1.3;
+    check_curve(given);
+    CurveAnalysis one{.name = std::move(name), .concentration = concentration, .curve = given};
+    if (parameters.q_max > 0) {
+        one.curve = points_up_to(given, parameters.q_max);
+        check_curve(one.curve);
+    }
+    one.guinier = fit_guinier_windows(one.curve);
+    const double rough =
+        one.guinier.is_valid ? one.guinier.gyration_radius : rough_gyration_radius(one.curve);
+    const double end = kMaxProduct / rough;
+    Profile cut = points_up_to(one.curve, end);
+    if (cut.size() < one.curve.size() && cut.size() >= kMinAnalysedPoints) {
+        notes.push_back(
+            {NoteKind::points,
+             fmt::format("{}: {} of {} points beyond q {:.4g} (q Rg 16) left out", one.name,
+                         one.curve.size() - cut.size(), one.curve.size(), end)});
+        one.curve = std::move(cut);
+    }
+    one.negative = static_cast<std::size_t>(
+        std::ranges::count_if(one.curve.intensity, [](double x) { return x <= 0; }));
+    one.scatter = scatter_of_neighbours(one.curve, one.curve.size());
+    one.pairs = fit_pair_distances(one.curve, rough);
+    one.pairs.is_valid &= one.pairs.gyration_radius * one.curve.q.back() >= kMinProduct;
+    if (one.guinier.is_valid) one.section = fit_cross_section(one.curve, one.gyration_radius());
+    one.features =
+        curve_features(one, parameters.absolute_scale ? concentration : std::optional<double>());
+    add_findings(one);
+    return one;
+}
+
+/// Notes on a trend of Rg and of I(0) over the curves; `axis`: their numbers or concentrations.
+void note_trends(std::span<const double> axis, bool are_concentrations, SampleAnalysis& analysis) {
+    constexpr double kMinTrend = 3;
+    std::vector<double> sizes, size_errors, forwards, forward_errors;
+    for (std::size_t n = 0; n < axis.size(); ++n) {
+        const GuinierWindows& guinier = analysis.curves[n].guinier;
+        if (!guinier.is_valid) return;
+        const double scale = are_concentrations ? axis[n] : 1;
+        sizes.push_back(guinier.gyration_radius);
+        size_errors.push_back(guinier.error_of_points);
+        forwards.push_back(guinier.forward_intensity / scale);
+        forward_errors.push_back(guinier.forward_intensity_error / scale);
+    }
+    const double of_size = trend_of(axis, sizes, size_errors),
+                 of_forward = trend_of(axis, forwards, forward_errors);
+    const auto add = [&](const char* what, double trend, const char* rising, const char* falling) {
+        if (std::abs(trend) < kMinTrend) return;
+        analysis.notes.push_back(
+            {NoteKind::points,
+             fmt::format("{} {} with {} by {:.1f} standard errors: {}", what,
+                         trend > 0 ? "rises" : "falls",
+                         are_concentrations ? "the concentration" : "the number of the curve",
+                         std::abs(trend), trend > 0 ? rising : falling),
+             "", true});
+    };
+    if (are_concentrations) {
+        add("Rg", of_size, "attraction or aggregates", "repulsion between particles");
+        add("I(0) / c", of_forward, "attraction or aggregates", "repulsion between particles");
+    } else {
+        add("Rg", of_size, "radiation damage or a drift", "a drift");
+        add("I(0)", of_forward, "radiation damage or a drift", "a drift");
+    }
+}
+
+/// Adds the average of the first curve and all before the first that differs from it.
+void add_average(std::span<const Profile> curves, const AnalysisParameters& parameters,
+                 SampleAnalysis& analysis) {
+    analysis.pairs = compare_curves(curves);
+    std::vector<std::size_t> different;
+    for (const CurvePair& pair : analysis.pairs)
+        if (pair.first == 0 && pair.adjusted < kSignificant) different.push_back(pair.second);
+    const std::size_t end = different.empty() ? curves.size() : different.front();
+    analysis.averaged.resize(end);
+    std::iota(analysis.averaged.begin(), analysis.averaged.end(), 0);
+    if (!different.empty())
+        analysis.notes.push_back(
+            {NoteKind::points,
+             fmt::format("{} of {} curves differ from the first by the correlation map test, from "
+                         "number {} on: radiation damage, a drift or another sample; those before "
+                         "it are averaged",
+                         different.size(), curves.size(), end + 1),
+             "", true});
+    Profile mean = average_of(curves, analysis.averaged);
+    mean.source = "average";
+    const std::optional<double> concentration = analysis.curves.front().concentration;
+    analysis.curves.push_back(
+        analyse_one(mean, "average", concentration, parameters, analysis.notes));
+}
+
+/// The frames that an option names; nothing if it is empty.
+std::optional<Block> frames_of(const std::string& text, std::size_t count, const char* option) {
+    if (text.empty()) return {};
+    const auto all = static_cast<Index>(count);
+    const FrameRange range = parse_frame_range(text).resolved(all);
+    const Index end = std::min(range.last, all);
+    if (range.step != 1 || range.first >= end)
+        throw UsageError(
+            fmt::format("--{}: expected FIRST:END of {} frames, found '{}'", option, count, text));
+    return Block{range.first, end - range.first};
+}
+
+void add_sample(std::span<const Profile> curves, const AnalysisParameters& parameters,
+                SampleAnalysis& analysis) {
+    const std::size_t count = curves.size();
+    analysis.elution =
+        analyse_elution(series_of(curves),
+                        {frames_of(parameters.buffer_frames, count, "buffer-frames"),
+                         frames_of(parameters.sample_frames, count, "sample-frames")},
+                        &analysis.notes);
+    Profile sample = analysis.elution->subtracted;
+    sample.source = "subtracted";
+    analysis.curves.push_back(analyse_one(sample, sample.source, {}, parameters, analysis.notes));
+}
+
+}  // namespace
+
+double CurveAnalysis::gyration_radius() const {
+    return pairs.is_valid     ? pairs.gyration_radius
+           : guinier.is_valid ? guinier.gyration_radius
+                              : NAN;
+}
+double CurveAnalysis::forward_intensity() const {
+    return pairs.is_valid     ? pairs.forward_intensity
+           : guinier.is_valid ? guinier.forward_intensity
+                              : NAN;
+}
+
+SampleAnalysis analyse(std::span<const Profile> curves, const AnalysisParameters& parameters) {
+    const std::vector<double> concentrations =
+        concentrations_of(parameters.concentration, curves.size());
+    if (parameters.absolute_scale && concentrations.empty())
+        throw UsageError("a mass by I(0) on an absolute scale needs the concentration");
+    SampleAnalysis analysis;
+    if (parameters.elution) {
+        if (!concentrations.empty())
+            throw UsageError(
+                "leave --concentration out: it is not known of the frames of an elution");
+        add_sample(curves, parameters, analysis);
+        return analysis;
+    }
+    if (!parameters.buffer_frames.empty() || !parameters.sample_frames.empty())
+        throw UsageError("leave --buffer-frames and --sample-frames out, or add --elution");
+    for (std::size_t n = 0; n < curves.size(); ++n)
+        analysis.curves.push_back(
+            analyse_one(curves[n], name_of_file(curves[n].source),
+                        concentrations.empty() ? std::optional<double>() : concentrations[n],
+                        parameters, analysis.notes));
+    if (curves.size() == 1) return analysis;
+    const bool are_different =
+        !concentrations.empty() &&
+        std::ranges::any_of(concentrations, [&](double c) { return c != concentrations.front(); });
+    std::vector<double> axis = concentrations;
+    if (!are_different) {
+        axis.resize(curves.size());
+        std::iota(axis.begin(), axis.end(), 1);
+    }
+    note_trends(axis, are_different, analysis);
+    if (!have_same_q(curves)) {
+        analysis.notes.push_back({NoteKind::points,
+                                  "the curves have different q: they are neither compared nor "
+                                  "averaged, and the last one is reported",
+                                  "", true});
+    } else if (are_different) {
+        Profile zero = extrapolate(curves, concentrations);
+        zero.source = "extrapolated";
+        analysis.curves.push_back(
+            analyse_one(zero, "extrapolated", 1.0, parameters, analysis.notes));
+    } else {
+        add_average(curves, parameters, analysis);
+    }
+    return analysis;
+}
+
+}  // namespace pleat::saxs

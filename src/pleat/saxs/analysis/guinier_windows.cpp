@@ -1,0 +1,287 @@
+// Guinier windows: straight and curved lines through all ranges of points by sums from the first.
+#include "pleat/saxs/analysis/guinier_windows.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pleat::saxs {
+
+namespace {
+
+constexpr double kMaxProduct = 1.3;
+constexpr std::size_t kMinPoints = 5, kMaxPoints = 400;
+/// Standard deviation of c in ln I = ln I(0) - y / 3 + c y^2, y = (q Rg)^2, over shapes: -0.010 for
+/// hollow spheres, -0.008 for spheres, 0.024 for thin rods, 0.028 for Gaussian chains.
+constexpr double kCurvature = 0.016;
+/// Ranges that leave out points from the first on to q lose exp(-x^2 / 2), x = q Rg / this.
+constexpr double kLeftOut = 0.15;
+/// Windows whose weight is smaller than the largest by more than this power of e do not count.
+constexpr double kReach = 8;
+
+/// Points of a line y(x) with weights 1 / error^2.
+struct LinePoints {
+    std::vector<double> x, y, weight;
+    std::vector<std::size_t> index;  ///< of the curve
+};
+
+/// Weighted sums of x^0 ... x^4, y x^0 ... y x^2 and y^2.
+struct Sums {
+    double x[5] = {}, y[3] = {}, yy = 0;
+    std::size_t points = 0;
+
+    void add(double px, double py, double weight, double sign = 1) {
+        double power = sign * weight;
+        for (int k = 0; k < 5; ++k, power *= px) {
+            x[k] += power;
+            if (k < 3) y[k] += power * py;
+        }
+        yy += sign * weight * py * py;
+    }
+};
+
+Sums difference(const Sums& a, const Sums& b) {
+    Sums d;
+    for (int k = 0; k < 5; ++k) d.x[k] = a.x[k] - b.x[k];
+    for (int k = 0; k < 3; ++k) d.y[k] = a.y[k] - b.y[k];
+    d.yy = a.yy - b.yy;
+    d.points = a.points - b.points;
+    return d;
+}
+
+/// A line y = start + slope x through one range of points.
+struct Line {
+    double start = 0, slope = 0, start_error = 0, slope_error = 0, chi2 = 0;
+    /// Of a term curvature x^2 added to the line, if there were one: its estimate and error, and
+    /// how much it would change slope and start.
+    double curvature = 0, curvature_error = 0, slope_shift = 0, start_shift = 0;
+};
+
+Line line_of(const Sums& s) {
+    Line line;
+    const double mean = s.x[1] / s.x[0], mean2 = s.x[2] / s.x[0];
+    const double variance = mean2 - mean * mean;  // of x
+    const double covariance = s.x[3] / s.x[0] - mean * mean2;
+    const double variance2 = s.x[4] / s.x[0] - mean2 * mean2;
+    const double y_mean = s.y[0] / s.x[0];
+    const double with_y = s.y[1] / s.x[0] - mean * y_mean;
+    line.slope = with_y / variance;
+    line.start = y_mean - line.slope * mean;
+    line.slope_error = 1 / std::sqrt(s.x[0] * variance);
+    line.start_error = std::sqrt(1 / s.x[0] + mean * mean / (s.x[0] * variance));
+    line.chi2 =
+        std::max(0.0, s.yy - s.x[0] * y_mean * y_mean - s.x[0] * with_y * with_y / variance);
+    line.slope_shift = covariance / variance;
+    line.start_shift = mean2 - line.slope_shift * mean;
+    const double rest = variance2 - covariance * line.slope_shift;  // of x^2 beside the line
+    const double rest_y = s.y[2] / s.x[0] - mean2 * y_mean - line.slope_shift * with_y;
+    line.curvature = rest_y / rest;
+    line.curvature_error = 1 / std::sqrt(s.x[0] * rest);
+    return line;
+}
+
+/// One range of points and what it says; sizes are Rg or Rc.
+struct Window {
+    std::size_t first = 0, last = 0;
+    double size = 0, size_variance = 0;  ///< relative variance
+    double start = 0, start_variance = 0;
+    double size_curvature = 0, start_curvature = 0;  ///< errors by a curvature not excluded
+    double chi2 = 0, trend = 0, log_weight = 0;
+};
+
+/// All windows with slope = -size^2 / `divisor`, q * size <= 1.3 and a positive size.
+std::vector<Window> all_windows(const LinePoints& line, double divisor, double scatter) {
+    std::vector<Sums> sums(line.x.size() + 1);
+    for (std::size_t k = 0; k < line.x.size(); ++k) {
+        sums[k + 1] = sums[k];
+        sums[k + 1].add(line.x[k], line.y[k], line.weight[k]);
+        sums[k + 1].points = k + 1;
+    }
+    std::vector<Window> windows;
+    for (std::size_t first = 0; first + kMinPoints <= line.x.size(); ++first)
+        for (std::size_t last = first + kMinPoints - 1; last < line.x.size(); ++last) {
+            const Line fit = line_of(difference(sums[last + 1], sums[first]));
+            const double size2 = -divisor * fit.slope;
+            if (!(size2 > 0) || size2 * line.x[last] > kMaxProduct * kMaxProduct) continue;
+            Window one{.first = first, .last = last, .size = std::sqrt(size2)};
+            const double degrees = static_cast<double>(last - first - 1);
+            one.chi2 = fit.chi2 / degrees;
+            const double half = divisor / (2 * size2);  // d ln(size) / d slope
+            one.size_variance = scatter * half * half * fit.slope_error * fit.slope_error;
+            one.start = fit.start;
+            one.start_variance = scatter * fit.start_error * fit.start_error;
+            // Curvatures are in units of size^4.
+            const double noise = std::sqrt(scatter) * fit.curvature_error / (size2 * size2);
+            // Its estimate is as large an error as its uncertainty: the line has none.
+            const double share =
+                kCurvature * kCurvature / (kCurvature * kCurvature + noise * noise);
+            const double spread =
+                std::hypot(std::sqrt(share) * noise, share * fit.curvature / (size2 * size2));
+            one.size_curvature = half * fit.slope_shift * size2 * size2 * spread;
+            one.start_curvature = fit.start_shift * size2 * size2 * spread;
+            one.trend = fit.curvature / (std::sqrt(scatter) * fit.curvature_error);
+            const double excess =
+                std::max(0.0, (fit.chi2 / scatter - degrees) / std::sqrt(2 * degrees));
+            const double left_out =
+                (std::sqrt(line.x[first]) - std::sqrt(line.x[0])) * one.size / kLeftOut;
+            // The curvatures that shapes have do not count against a range.
+            const double bend = fit.curvature / (size2 * size2) / std::hypot(noise, kCurvature);
+            one.log_weight = -0.5 * (bend * bend + excess * excess + left_out * left_out) -
+                             2 * std::log(one.size_variance);
+            if (std::isfinite(one.log_weight)) windows.push_back(one);
+        }
+    return windows;
+}
+
+/// The parts of the error of what the chosen range says: its noise, the spread of other ranges
+/// about it, and a curvature that its points do not exclude.
+struct RangeError {
+    double noise = 0, choice = 0, curvature = 0;
+    double all() const { return std::hypot(noise, choice, curvature); }
+};
+RangeError range_error(const std::vector<Window>& windows, const Window& range, bool of_size) {
+    double total = 0, sum = 0;
+    for (const Window& one : windows) {
+        if (one.log_weight < range.log_weight - kReach) continue;
+        const double weight = std::exp(one.log_weight - range.log_weight);
+        const double gap = of_size ? std::log(one.size / range.size) : one.start - range.start;
+        total += weight;
+        sum += weight * gap * gap;
+    }
+    const double variance = of_size ? range.size_variance : range.start_variance;
+    const double curvature = of_size ? range.size_curvature : range.start_curvature;
+    return {std::sqrt(variance), std::sqrt(sum / total), std::abs(curvature)};
+}
+
+/// Means of each point and up to `reach` neighbours on either side.
+std::vector<double> smoothed(const std::vector<double>& values, std::size_t reach) {
+    std::vector<double> means(values.size());
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        const std::size_t n = std::min({reach, k, values.size() - 1 - k});
+        double sum = 0;
+        for (std::size_t j = k - n; j <= k + n; ++j) sum += values[j];
+        means[k] = sum / static_cast<double>(2 * n + 1);
+    }
+    return means;
+}
+
+/// The first points, to where the intensity has fallen to a tenth; every n-th if there are many.
+LinePoints guinier_points(const Profile& curve) {
+    constexpr double kMinFraction = 0.1;
+    const std::vector<double> mean = smoothed(curve.intensity, 4);
+    std::size_t end = 0;
+    double largest = 0;
+    while (end < curve.size() && (mean[end] > kMinFraction * largest || end < kMinPoints)) {
+        largest = std::max(largest, mean[end]);
+        ++end;
+    }
+    const std::size_t step = std::max<std::size_t>(1, (end + kMaxPoints - 1) / kMaxPoints);
+    LinePoints line;
+    for (std::size_t k = 0; k < end; k += step) {
+        if (!(curve.intensity[k] > 0) || !(mean[k] > 0) || curve.q[k] == 0) continue;
+        line.x.push_back(curve.q[k] * curve.q[k]);
+        line.y.push_back(std::log(curve.intensity[k]));
+        line.weight.push_back(std::pow(mean[k] / curve.sigma[k], 2));
+        line.index.push_back(k);
+    }
+    return line;
+}
+
+/// The points below the range against its line: the sum of their residuals in standard errors of
+/// that sum.
+double deviation_before(const LinePoints& line, const Window& range, double divisor,
+                        double scatter) {
+    double sum = 0, weight = 0;
+    for (std::size_t k = 0; k < range.first; ++k) {
+        sum += line.weight[k] *
+               (line.y[k] - range.start + range.size * range.size / divisor * line.x[k]);
+        weight += line.weight[k];
+    }
+    if (weight == 0) return 0;
+    return sum / weight / std::sqrt(scatter / weight + range.start_variance);
+}
+
+}  // namespace
+
+double scatter_of_neighbours(const Profile& curve, std::size_t count) {
+    constexpr std::size_t kMinCount = 10;
+    count = std::min(count, curve.size());
+    if (count < kMinCount) return 1;
+    double sum = 0;
+    for (std::size_t k = 1; k + 1 < count; ++k) {
+        // The middle point against the line through its neighbours.
+        const double t = (curve.q[k] - curve.q[k - 1]) / (curve.q[k + 1] - curve.q[k - 1]);
+        const double gap =
+            curve.intensity[k] - (1 - t) * curve.intensity[k - 1] - t * curve.intensity[k + 1];
+        const double before = (1 - t) * curve.sigma[k - 1], after = t * curve.sigma[k + 1];
+        sum += gap * gap / (curve.sigma[k] * curve.sigma[k] + before * before + after * after);
+    }
+    return sum / static_cast<double>(count - 2);
+}
+
+GuinierWindows fit_guinier_windows(const Profile& curve) {
+    constexpr double kDivisor = 3, kMaxResidual = 4;
+    GuinierWindows result;
+    const LinePoints line = guinier_points(curve);
+    if (line.x.size() < kMinPoints) return result;
+    const double scatter = std::max(1.0, scatter_of_neighbours(curve, line.index.back() + 1));
+    const std::vector<Window> windows = all_windows(line, kDivisor, scatter);
+    if (windows.empty()) return result;
+    const Window range = *std::ranges::max_element(windows, {}, &Window::log_weight);
+    const RangeError size = range_error(windows, range, true),
+                     start = range_error(windows, range, false);
+    result.is_valid = true;
+    result.gyration_radius = range.size;
+    result.gyration_radius_error = size.all() * range.size;
+    result.error_of_points = size.noise * range.size;
+    result.error_of_range = size.choice * range.size;
+    result.error_of_curvature = size.curvature * range.size;
+    result.forward_intensity = std::exp(range.start);
+    result.forward_intensity_error = start.all() * result.forward_intensity;
+    result.first = line.index[range.first];
+    result.last = line.index[range.last];
+    result.chi2 = range.chi2;
+    result.trend = range.trend;
+    result.deviation_before = deviation_before(line, range, kDivisor, scatter);
+    for (std::size_t k = range.first; k <= range.last; ++k)
+        if (std::abs(line.y[k] - range.start + range.size * range.size / kDivisor * line.x[k]) *
+                std::sqrt(line.weight[k] / scatter) >
+            kMaxResidual)
+            result.outliers.push_back(line.index[k]);
+    return result;
+}
+
+CrossSection fit_cross_section(const Profile& curve, double gyration_radius) {
+    constexpr double kMinProduct = 2.5, kMaxProductOfLength = 8, kDivisor = 2;
+    constexpr double kMinRatio = 3, kMaxTrend = 2;
+    CrossSection result;
+    const std::vector<double> mean = smoothed(curve.intensity, 4);
+    LinePoints line;
+    for (std::size_t k = 0; k < curve.size() && line.x.size() < kMaxPoints; ++k) {
+        const double q = curve.q[k];
+        if (q * gyration_radius < kMinProduct) continue;
+        if (!(mean[k] > 0) || !(curve.intensity[k] > 0) || mean[k] < 3 * curve.sigma[k] ||
+            q * gyration_radius > 2 * kMaxProductOfLength)
+            break;
+        line.x.push_back(q * q);
+        line.y.push_back(std::log(q * curve.intensity[k]));
+        line.weight.push_back(std::pow(mean[k] / curve.sigma[k], 2));
+        line.index.push_back(k);
+    }
+    if (line.x.size() < 2 * kMinPoints) return result;
+    const std::vector<Window> windows = all_windows(line, kDivisor, 1);
+    if (windows.empty()) return result;
+    const Window range = *std::ranges::max_element(windows, {}, &Window::log_weight);
+    result.radius = range.size;
+    result.radius_error = range_error(windows, range, true).all() * range.size;
+    const double length2 = 12 * (gyration_radius * gyration_radius - result.radius * result.radius);
+    result.length = std::sqrt(std::max(0.0, length2));
+    result.first = line.index[range.first];
+    result.last = line.index[range.last];
+    // A circular section of this Rc has a diameter of 2 sqrt(2) Rc.
+    const double q_ratio = std::sqrt(line.x[range.last] / line.x[range.first]);
+    result.is_valid = std::abs(range.trend) < kMaxTrend && q_ratio > 1.5 &&
+                      result.length > kMinRatio * 2 * std::sqrt(2.0) * result.radius;
+    return result;
+}
+
+}  // namespace pleat::saxs

@@ -1,0 +1,92 @@
+# Elutions: frames of a made chromatography, whose buffer, sample and Rg are known.
+"""Needs PLEAT_PROGRAM."""
+import math
+import random
+import unittest
+
+from program import ProgramTest, manifest, pleat, read_table
+
+GYRATION_RADIUS = 28.0
+PEAK = 40
+
+
+def write_frames(folder, count=80, step=0.0025):
+    """A particle that leaves the column at frame PEAK, in a buffer, with noise."""
+    noise = random.Random(7)
+    folder.mkdir()
+    for frame in range(count):
+        height = 2 * math.exp(-((frame - PEAK) / 5) ** 2 / 2)
+        lines = ["# q intensity error"]
+        for k in range(120):
+            q = 0.01 + step * k
+            value = 1.5 + height * math.exp(-((q * GYRATION_RADIUS) ** 2) / 3)
+            lines.append(f"{q:.5f} {value + 0.01 * noise.gauss(0, 1):.6f} 0.01")
+        (folder / f"frame_{frame:03d}.dat").write_text("\n".join(lines) + "\n", encoding="ascii")
+    return sorted(str(path) for path in folder.iterdir())
+
+
+class Elution(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.frames = write_frames(self.folder / "frames")
+        self.run_folder = self.folder / "run"
+
+    def run_elution(self, *words, frames=None):
+        return pleat("saxs", "--data", *(frames or self.frames), "--elution", "--q-unit", "1/angstrom", *words,
+                     "-o", self.run_folder)
+
+    def test_buffer_and_sample_are_found_and_subtracted(self):
+        done = self.run_elution()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        use = [row["use"] for row in read_table(self.run_folder / "elution.tsv")]
+        self.assertEqual(len(use), 80)
+        self.assertEqual(use[PEAK], "sample")
+        self.assertGreaterEqual(use.count("buffer"), 15)
+        buffer = [frame for frame, name in enumerate(use) if name == "buffer"]
+        self.assertTrue(all(abs(frame - PEAK) > 12 for frame in buffer), buffer)
+        results = manifest(self.run_folder)["results"]
+        self.assertAlmostEqual(results["rg"], GYRATION_RADIUS, delta=4 * results["rg_error"])
+        for name in ("subtracted.dat", "buffer.dat", "elution.npy", "pr.tsv", "analysis.tsv"):
+            self.assertTrue((self.run_folder / name).is_file(), name)
+        self.assertIn(b"Elution of 80 frames: buffer", done.stdout)
+
+    def test_given_ranges_are_taken(self):
+        done = self.run_elution("--buffer-frames", "2:12", "--sample-frames", "38:43")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"buffer 2 to 11, sample 38 to 42", done.stdout)
+
+    def test_impossible_requests_are_one_line(self):
+        for words, frames, code, text in (
+                (["--buffer-frames", "90:95"], None, 2, "expected FIRST:END of 80 frames"),
+                (["--concentration", "2"], None, 2, "not known of the frames of an elution"),
+                ([], self.frames[:6], 3, "expected 10 frames of an elution or more, found 6"),
+                ([], self.frames[:20], 3, "with a peak, found none")):
+            done = self.run_elution("-q", *words, frames=frames)
+            self.assert_refused(done, code, text)
+        other = write_frames(self.folder / "other", 1, step=0.0026)
+        done = self.run_elution("-q", frames=self.frames + other)
+        self.assert_refused(done, 3, "expected the same q as in")
+
+    def test_a_list_of_curves_is_one_table(self):
+        curves = "".join(f"{path}\n" for path in self.frames[PEAK - 1:PEAK + 2])
+        listed = self.folder / "list.txt"
+        listed.write_text("data\n" + curves, encoding="ascii")
+        done = pleat("saxs", "--list", listed, "-o", self.run_folder, "-q")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = read_table(self.run_folder / "jobs.tsv")
+        self.assertEqual([row["status"] for row in rows], ["done"] * 3)
+        self.assertTrue(all(float(row["guinier_rg"]) > 0 for row in rows), rows)
+        listed.write_text(curves, encoding="ascii")  # structures
+        done = pleat("saxs", "--list", listed, "-o", self.folder / "structures", "-q")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(b"expected a structure, found a curve", done.stderr)
+
+    def test_options_of_structures_and_of_curves_exclude_each_other(self):
+        self.assert_refused(pleat("saxs", "--data", self.frames[0], "--model", "two-bead", "-o", self.run_folder, "-q"),
+                            2, "leave --model out: it is for structures")
+        self.assert_refused(pleat("saxs", self.folder / "frames", "--elution", "-o", self.run_folder, "-q"),
+                            2, "leave --elution out: it is for curves without a structure")
+
+
+if __name__ == "__main__":
+    unittest.main()
