@@ -2,8 +2,8 @@
 // errors.
 //
 // bench_curve_shapes [DRAWS [STRUCTURE...]]: by default 100 draws of each shape, with errors of
-// 0.5, 2 and 5 % of I(0) in turn. "known" shapes set the constants of the method, "unseen" ones did
-// not. A structure is a ball of 3 angstrom at each atom. Prints one row per shape, then how often
+// 0.5, 2 and 5 % of I(0) in turn. "known" shapes are of the kinds for which constants were first
+// set. A structure is a ball of 3 angstrom at each atom. Prints one row per shape, then how often
 // curves with aggregates or repulsion are named, and the CPU time of a curve of 2000 points.
 #include <fmt/format.h>
 
