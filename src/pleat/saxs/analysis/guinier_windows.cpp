@@ -12,7 +12,7 @@ constexpr double kMaxProduct = 1.3;
 constexpr std::size_t kMinPoints = 5, kMaxPoints = 400;
 /// Standard deviation of c in ln I = ln I(0) - y / 3 + c y^2, y = (q Rg)^2, over shapes: -0.010 for
 /// hollow spheres, -0.008 for spheres, 0.024 for thin rods, 0.028 for Gaussian chains.
-constexpr double kCurvature = 0.016;
+constexpr double kCurvature = 0.016, kMinCurvature = -0.010, kMaxCurvature = 0.028;
 /// Ranges that leave out points from the first on to q lose exp(-x^2 / 2), x = q Rg / this.
 constexpr double kLeftOut = 0.15;
 /// Windows whose weight is smaller than the largest by more than this power of e do not count.
@@ -85,8 +85,15 @@ struct Window {
     double size = 0, size_variance = 0;  ///< relative variance
     double start = 0, start_variance = 0;
     double size_curvature = 0, start_curvature = 0;  ///< errors by a curvature not excluded
+    double slope_shift = 0, start_shift = 0;         ///< of a line, by a term x^2
     double chi2 = 0, trend = 0, log_weight = 0;
 };
+
+/// By how much a value lies outside what the curvatures of shapes make, times `factor`.
+double beyond(double value, double factor) {
+    return value - std::clamp(value, std::min(kMinCurvature * factor, kMaxCurvature * factor),
+                              std::max(kMinCurvature * factor, kMaxCurvature * factor));
+}
 
 /// All windows with slope = -size^2 / `divisor`, q * size <= 1.3 and a positive size.
 std::vector<Window> all_windows(const LinePoints& line, double divisor, double scatter) {
@@ -118,7 +125,9 @@ std::vector<Window> all_windows(const LinePoints& line, double divisor, double s
                 std::hypot(std::sqrt(share) * noise, share * fit.curvature / (size2 * size2));
             one.size_curvature = half * fit.slope_shift * size2 * size2 * spread;
             one.start_curvature = fit.start_shift * size2 * size2 * spread;
-            one.trend = fit.curvature / (std::sqrt(scatter) * fit.curvature_error);
+            one.slope_shift = fit.slope_shift;
+            one.start_shift = fit.start_shift;
+            one.trend = beyond(fit.curvature / (size2 * size2), 1) / noise;
             const double excess =
                 std::max(0.0, (fit.chi2 / scatter - degrees) / std::sqrt(2 * degrees));
             const double left_out =
@@ -187,17 +196,21 @@ LinePoints guinier_points(const Profile& curve) {
 }
 
 /// The points below the range against its line: the sum of their residuals in standard errors of
-/// that sum.
+/// that sum, without what the curvatures of shapes explain.
 double deviation_before(const LinePoints& line, const Window& range, double divisor,
                         double scatter) {
-    double sum = 0, weight = 0;
+    double sum = 0, weight = 0, of_curvature = 0;
+    const double size4 = std::pow(range.size, 4);
     for (std::size_t k = 0; k < range.first; ++k) {
-        sum += line.weight[k] *
-               (line.y[k] - range.start + range.size * range.size / divisor * line.x[k]);
+        const double x = line.x[k];
+        sum += line.weight[k] * (line.y[k] - range.start + range.size * range.size / divisor * x);
+        of_curvature +=
+            line.weight[k] * size4 * (x * x - range.slope_shift * x - range.start_shift);
         weight += line.weight[k];
     }
     if (weight == 0) return 0;
-    return sum / weight / std::sqrt(scatter / weight + range.start_variance);
+    return beyond(sum / weight, of_curvature / weight) /
+           std::sqrt(scatter / weight + range.start_variance);
 }
 
 }  // namespace

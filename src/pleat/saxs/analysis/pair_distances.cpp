@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <numbers>
 #include <numeric>
 
@@ -16,8 +18,10 @@ constexpr std::size_t kNodes = 64;         ///< intervals of the grid of distanc
 constexpr std::size_t kSize = kNodes + 1;  ///< unknowns: values of f at the nodes
 constexpr double kLevel = 5;               ///< prior standard deviation of f, units of I(0)
 constexpr double kShape = 3.1, kShapeSpread = 0.3;  ///< prior of Dmax / Rg: median and d ln
-/// What another power of (1 - x) in the window, by 1/2, does to ln Dmax.
-constexpr double kEndError = 0.033;
+/// P(r) ends as (1 - x)^power: 2 for spheres, 3 for long ellipsoids, 3.5 for cylinders, up to 5 for
+/// bodies with two corners.
+constexpr double kPowers[] = {2, 3};
+constexpr double kEndError = 0.045;  ///< of ln Dmax, by other powers
 /// By which errors of Rg and I(0) are too small in simulations, without it.
 constexpr double kErrorFactor = 1.15;
 constexpr double kPositive = 0.5;   ///< power of the chance that P(r) is positive
@@ -28,20 +32,15 @@ double sine_over(double x) { return x < 1e-4 ? 1 - x * x / 6 : std::sin(x) / x; 
 /// The grid x = u^2 = (k / nodes)^2 of distances in units of Dmax, which is finer at short
 /// distances; p(x) = window(x) f(x), and integrals are sums with `step`.
 struct Grid {
-    std::vector<double> x, step, window;
+    std::vector<double> x, step;
     std::vector<double> roughness;  ///< lower band [node, 3] of the integral of (d2f / du2)^2
-    double height = 1;              ///< by which I(0) = 1 if f = 1
 
     Grid() : x(kSize), step(kSize), roughness(3 * kSize) {
-        double sum = 0;
         for (std::size_t k = 0; k < kSize; ++k) {
             const double u = static_cast<double>(k) / kNodes;
             x[k] = u * u;
             step[k] = 2 * u / kNodes;
-            sum += window_at(x[k]) * step[k];
         }
-        height = 1 / sum;
-        for (const double at : x) window.push_back(window_at(at));
         const double scale = std::pow(static_cast<double>(kNodes), 3);
         constexpr double kSecond[3] = {1, -2, 1};
         for (std::size_t k = 0; k + 2 < kSize; ++k)
@@ -49,12 +48,32 @@ struct Grid {
                 for (std::size_t j = 0; j <= i; ++j)
                     roughness[3 * (k + i) + i - j] += scale * kSecond[i] * kSecond[j];
     }
-    double window_at(double at) const { return height * at * (1 - at) * (1 - at); }
 };
 
 const Grid& grid() {
     static const Grid kGrid;
     return kGrid;
+}
+
+/// x (1 - x)^power, with I(0) = 1 if f = 1.
+struct Window {
+    double power = 0, height = 1;
+    std::vector<double> at_nodes, weight;  ///< [node]; times the step
+
+    explicit Window(double exponent) : power(exponent) {
+        height = 1 / std::inner_product(grid().x.begin(), grid().x.end(), grid().step.begin(), 0.0,
+                                        std::plus<>(),
+                                        [&](double x, double step) { return at(x) * step; });
+        for (std::size_t k = 0; k < kSize; ++k) {
+            at_nodes.push_back(at(grid().x[k]));
+            weight.push_back(at_nodes[k] * grid().step[k]);
+        }
+    }
+    double at(double x) const { return height * x * std::pow(1 - x, power); }
+};
+const std::vector<Window>& windows() {
+    static const std::vector<Window> kWindows(std::begin(kPowers), std::end(kPowers));
+    return kWindows;
 }
 
 /// Points averaged in narrow bins.
@@ -79,7 +98,7 @@ Bins bins_of(const Profile& curve, double width) {
     return bins;
 }
 
-/// The normal equations of one Dmax.
+/// The normal equations of one Dmax, for a window of 1.
 struct Normal {
     double diameter = 0;
     std::vector<double> matrix, right;  ///< lower triangle [kSize, kSize]
@@ -90,8 +109,7 @@ Normal normal_of(const Bins& bins, double diameter) {
     for (std::size_t n = 0; n < bins.q.size(); ++n) {
         const double weight = 1 / bins.sigma[n], value = bins.intensity[n] * weight;
         for (std::size_t k = 0; k < kSize; ++k)
-            row[k] = weight * grid().window[k] * grid().step[k] *
-                     sine_over(bins.q[n] * diameter * grid().x[k]);
+            row[k] = weight * grid().step[k] * sine_over(bins.q[n] * diameter * grid().x[k]);
         for (std::size_t i = 0; i < kSize; ++i) {
             double* const to = normal.matrix.data() + i * kSize;
             for (std::size_t j = 0; j <= i; ++j) to[j] += row[i] * row[j];
@@ -123,8 +141,9 @@ struct Prior {
     double at(std::size_t i, std::size_t j) const { return i - j < 3 ? band[3 * i + i - j] : 0; }
 };
 
-/// What one Dmax and alpha say.
+/// What one Dmax, alpha and window say.
 struct Cell {
+    const Window* window = nullptr;
     double diameter = 0, alpha = 0, log_evidence = 0;
     std::vector<double> f = {}, band = {};  ///< mean and band [node, 3] of the covariance of f
     double good_parameters = 0;
@@ -160,11 +179,10 @@ void add_covariance(const std::vector<double>& root, const Normal& normal, const
     cell.good_parameters = kSize - of_prior;
     // I(0) and the second moment are linear in f.
     const double length2 = normal.diameter * normal.diameter;
-    std::vector<double> weight(kSize), second(kSize);
-    for (std::size_t k = 0; k < kSize; ++k) {
-        weight[k] = grid().window[k] * grid().step[k];
+    const std::vector<double>& weight = cell.window->weight;
+    std::vector<double> second(kSize);
+    for (std::size_t k = 0; k < kSize; ++k)
         second[k] = weight[k] * length2 * grid().x[k] * grid().x[k] / 2;
-    }
     const double moment = dot(second.data(), cell.f.data(), kSize);
     const double square = moment / cell.forward;
     std::vector<double> gradient(kSize);
@@ -190,15 +208,20 @@ double log_chance_of_positive(const Cell& cell) {
 }
 
 /// The evidence of one cell, with mean, Rg and I(0), without errors; its factor is in `root`.
-Cell evaluate(const Normal& normal, const Prior& prior, std::vector<double>& root) {
-    Cell cell{.diameter = normal.diameter, .alpha = prior.alpha};
+Cell evaluate(const Normal& normal, const Prior& prior, const Window& window,
+              std::vector<double>& root) {
+    const std::vector<double>& w = window.at_nodes;
+    Cell cell{.window = &window, .diameter = normal.diameter, .alpha = prior.alpha};
     cell.log_evidence = -INFINITY;
     const bool is_regular = cholesky_root(
         kSize, kSize,
-        [&](std::size_t i, std::size_t j) { return normal.matrix[i * kSize + j] + prior.at(i, j); },
+        [&](std::size_t i, std::size_t j) {
+            return normal.matrix[i * kSize + j] * w[i] * w[j] + prior.at(i, j);
+        },
         root.data());
     if (!is_regular) return cell;
     cell.f = normal.right;
+    for (std::size_t k = 0; k < kSize; ++k) cell.f[k] *= w[k];
     solve_lower(kSize, kSize, root.data(), cell.f.data());
     double determinant = 0;
     for (std::size_t k = 0; k < kSize; ++k) determinant += 2 * std::log(root[k * kSize + k]);
@@ -206,7 +229,7 @@ Cell evaluate(const Normal& normal, const Prior& prior, std::vector<double>& roo
     solve_upper(kSize, kSize, root.data(), cell.f.data());
     double moment = 0;
     for (std::size_t k = 0; k < kSize; ++k) {
-        const double p = grid().window[k] * grid().step[k] * cell.f[k];
+        const double p = window.weight[k] * cell.f[k];
         cell.forward += p;
         moment += p * grid().x[k] * grid().x[k] / 2;
     }
@@ -238,17 +261,18 @@ std::vector<Cell> evaluate_all(const Bins& bins, const std::vector<double>& diam
     double best = -INFINITY;
     for (const double diameter : diameters) {
         const Normal normal = normal_of(bins, diameter);
-        for (const Prior& prior : priors) {
-            Cell cell = evaluate(normal, prior, root);
-            best = std::max(best, cell.log_evidence);
-            if (covariances && cell.log_evidence > best - kReach) {
-                add_covariance(root, normal, prior, cell);
-                cell.log_evidence += kPositive * log_chance_of_positive(cell);
-            } else if (covariances) {
-                cell.log_evidence = -INFINITY;
+        for (const Prior& prior : priors)
+            for (const Window& window : windows()) {
+                Cell cell = evaluate(normal, prior, window, root);
+                best = std::max(best, cell.log_evidence);
+                if (covariances && cell.log_evidence > best - kReach) {
+                    add_covariance(root, normal, prior, cell);
+                    cell.log_evidence += kPositive * log_chance_of_positive(cell);
+                } else if (covariances) {
+                    cell.log_evidence = -INFINITY;
+                }
+                cells.push_back(std::move(cell));
             }
-            cells.push_back(std::move(cell));
-        }
     }
     return cells;
 }
@@ -324,7 +348,7 @@ void add_distribution(const std::vector<Cell>& cells, PairDistances& pairs) {
                 const double x = r / cell.diameter, u = std::sqrt(x) * kNodes;
                 const auto k = std::min(static_cast<std::size_t>(u), kNodes - 1);
                 const double t = u - static_cast<double>(k);
-                const double scale = grid().window_at(x) / cell.diameter / (4 * std::numbers::pi);
+                const double scale = cell.window->at(x) / cell.diameter / (4 * std::numbers::pi);
                 const double p = scale * ((1 - t) * cell.f[k] + t * cell.f[k + 1]);
                 const double variance = (1 - t) * (1 - t) * cell.band[3 * k] +
                                         2 * t * (1 - t) * cell.band[3 * k + 4] +
