@@ -71,7 +71,7 @@ def clusters(frames, **more):
     def work(session, scratch):
         path = made_frames(session, scratch, frames, 100)
         return Work(["cluster", path, "--cutoff", CUTOFF],
-                    ("distances", "neighbours", "clusters", "describe"), LONG_LIMIT, **more)
+                    ("distances", "clusters", "describe"), LONG_LIMIT, **more)
     return work
 
 

@@ -109,7 +109,7 @@ namespace {
 
 /// Seconds of an H200 for the histogram and the neighbours of all pairs (bench/cluster.md).
 double clustering_seconds(Index frames, Index atoms) {
-    return (60e-12 + 0.7e-12 * static_cast<double>(atoms)) *
+    return (40e-12 + 0.1e-12 * static_cast<double>(atoms)) *
            static_cast<double>(pairs_before(frames, frames));
 }
 
