@@ -73,6 +73,7 @@ struct Shape {
         : name(std::move(of)), kind(std::move(sort)), diameter(longest), share(kBins) {
         constexpr int kPairs = 20'000'000;
         std::vector<double> amounts;
+        amounts.reserve(bodies.size());
         for (const Body& body : bodies) amounts.push_back(std::abs(body.amount()));
         std::discrete_distribution<std::size_t> choose(amounts.begin(), amounts.end());
         Random random(7);

@@ -28,6 +28,7 @@ std::unique_ptr<AnalysisResult> analyse(const std::vector<const ProfileFile*>& f
     if (call.is_named() && call.context.device.kind == Device::Kind::cuda)
         throw UsageError("analyse computes on CPUs: leave --device out");
     std::vector<Profile> curves;
+    curves.reserve(files.size());
     for (const ProfileFile* const file : files) curves.push_back(file->profile);
     auto found = std::make_unique<AnalysisResult>();
     without_lock(call.progress, [&] { found->result = saxs::analyse(curves, parameters); });

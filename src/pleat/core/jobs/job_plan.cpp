@@ -212,6 +212,7 @@ public:
         if (lines.empty())
             throw InputError(fmt::format("{}: expected an input per line, found none", list_));
         std::vector<JobInput> inputs;
+        inputs.reserve(lines.size());
         for (const ListedLine& line : lines)
             inputs.push_back(columns ? read_row(line, *columns) : read_line(line));
         return inputs;
@@ -347,6 +348,7 @@ std::string folder_name(const JobSettings& settings) {
 /// Returns the folder names of the settings and, if they are numbered, a table that explains them.
 std::vector<std::string> folder_names(const std::vector<JobSettings>& sweep, std::string& table) {
     std::vector<std::string> names;
+    names.reserve(sweep.size());
     for (const JobSettings& settings : sweep) names.push_back(folder_name(settings));
     if (std::ranges::all_of(names,
                             [](const std::string& name) { return name.size() <= kMaxFolderBytes; }))
