@@ -81,9 +81,9 @@ void add_masses(const CurveAnalysis& of, std::optional<double> concentration,
 void add_kratky_peak(const CurveAnalysis& of, CurveFeatures& features) {
     constexpr double kFrom = 0.5, kTo = 5, kStep = 0.02;
     const double rg = of.pairs.gyration_radius;
-    std::vector<double> q;
-    for (double x = kFrom; x <= std::min(kTo, of.curve.q.back() * rg); x += kStep)
-        q.push_back(x / rg);
+    const double end = std::min(kTo, of.curve.q.back() * rg);
+    std::vector<double> q(end > kFrom ? static_cast<std::size_t>((end - kFrom) / kStep) + 1 : 0);
+    for (std::size_t k = 0; k < q.size(); ++k) q[k] = (kFrom + kStep * static_cast<double>(k)) / rg;
     const std::vector<double> smooth = intensity_of(of.pairs, q);
     const auto height = [&](std::size_t k) {
         return q[k] * q[k] * rg * rg * smooth[k] / of.pairs.forward_intensity;

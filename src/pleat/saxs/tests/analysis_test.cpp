@@ -157,7 +157,10 @@ TEST(CurveAnalysis, FindsTheCrossSectionOfRods) {
     const auto rod = [](double q) {
         const double rc2 = 50, x = q * 300;
         double sine_integral = 0;
-        for (double t = 0.05; t < x; t += 0.1) sine_integral += std::sin(t) / t * 0.1;
+        for (int n = 0; n < static_cast<int>(std::lround(x / 0.1)); ++n) {
+            const double t = 0.05 + 0.1 * n;
+            sine_integral += std::sin(t) / t * 0.1;
+        }
         const double half = std::sin(x / 2) / (x / 2);
         return (2 * sine_integral / x - half * half) * std::exp(-q * q * rc2 / 2);
     };
