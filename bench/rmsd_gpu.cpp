@@ -1,7 +1,7 @@
 // Times the GPU's work of rmsd on made ensembles beside its limits, as JSON.
 //
 // bench_rmsd_gpu PART [FRAMES ATOMS [CUTOFF]], PART one of
-//   ceilings   multiply-adds a second, float32 and float16 on tensor cores
+//   ceilings   multiply-adds a second, float32, float16 on tensor cores
 //   matrix     all values of FRAMES x ATOMS (5000 x 140), and how far they are from float64
 //   tally      histogram and neighbours (100000 x 100, 2 angstrom)
 //   daura      clustering (1000000 x 100, 2 angstrom): seconds of each stage

@@ -94,7 +94,9 @@ __device__ __forceinline__ PairPosition position_of(int thread, int pair) {
 /// Words of a part between the numbers of one axis and of the next.
 constexpr int kAxisWords = kPartWords / 3;
 
-/// Adds the products of numbers of rows, of one part of a chunk each, with those of columns.
+/// Adds the products of numbers of rows, of one part of a chunk each, with those of columns;
+/// kApart: sums of the chunk are rounded before they are added, not truncated with all others.
+template <bool kApart>
 __device__ __forceinline__ void multiply_part(const Words* rows, const std::uint32_t (&q)[3][4],
                                               Sums& sums) {
 #pragma unroll
@@ -103,9 +105,13 @@ __device__ __forceinline__ void multiply_part(const Words* rows, const std::uint
         load_matrices<false>(a, reinterpret_cast<const __half*>(rows + axis * kAxisWords));
 #pragma unroll
         for (int other = 0; other < 3; ++other) {
-            float(&to)[kPairsOfThread] = sums[3 * axis + other];
+            float(&all)[kPairsOfThread] = sums[3 * axis + other];
+            float of_chunk[kPairsOfThread] = {};
+            float* const to = kApart ? of_chunk : all;
             multiply_halves(to, a, q[other][0], q[other][1]);
             multiply_halves(to + 4, a, q[other][2], q[other][3]);
+#pragma unroll
+            for (int pair = 0; kApart && pair < kPairsOfThread; ++pair) all[pair] += of_chunk[pair];
         }
     }
 }
@@ -128,11 +134,12 @@ __device__ __forceinline__ void multiply_chunk(const Words* chunk, Sums& sums) {
                                  (matrix % 2 * kPanelFrames + matrix / 2 * 8 + lane % 8);
     std::uint32_t q[3][4];
     load_columns(columns, q);
-    if constexpr (kMixed) multiply_part(rows + kPartWords, q, sums);
-    if constexpr (kHigh) multiply_part(rows, q, sums);
+    constexpr bool kApart = kFormat == TileFormat::split && !kMixed;
+    if constexpr (kMixed) multiply_part<false>(rows + kPartWords, q, sums);
+    if constexpr (kHigh) multiply_part<kApart>(rows, q, sums);
     if constexpr (kMixed) {
         load_columns(columns + kPartWords, q);
-        multiply_part(rows, q, sums);
+        multiply_part<false>(rows, q, sums);
     }
 }
 
@@ -210,13 +217,15 @@ __device__ __forceinline__ void multiply_tile(const TileTask& task, const TilePa
     Step step{chunks}, next{chunks};
     const auto load = [&] {
         constexpr int kParts = kFormat == TileFormat::half ? 1 : 2;
-        Words* const to = memory + next.stage * kStage;
-        if (next.chunk < chunks && Step::kTwice && next.is_high)
-            load_chunk<kFormat, 1>(panels, next.chunk, to);
-        else if (next.chunk < chunks)
-            load_chunk<kFormat, kParts>(panels, next.chunk, to);
+        if (next.chunk < chunks) {
+            Words* const to = memory + next.stage * kStage;
+            if (Step::kTwice && next.is_high)
+                load_chunk<kFormat, 1>(panels, next.chunk, to);
+            else
+                load_chunk<kFormat, kParts>(panels, next.chunk, to);
+            next.advance();
+        }
         end_copies();
-        next.advance();
     };
     for (int n = 0; n < kStages - 1; ++n) load();
     for (; step.chunk < chunks; step.advance()) {

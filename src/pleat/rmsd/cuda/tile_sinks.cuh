@@ -15,7 +15,7 @@ struct TilePosition {
 
     /// Whether has() is true of all pairs of the tile.
     __device__ __forceinline__ bool has_all() const {
-        return has(0, kPanelFrames - 1) && has(kTileRows - 1, 0) && column + kPanelFrames <= frames;
+        return has(0, kPanelFrames - 1) && has(kTileRows - 1, 0);
     }
     /// Whether a pair of the tile is one of a row of the band with a later frame.
     __device__ __forceinline__ bool has(int of_row, int of_column) const {
@@ -60,7 +60,7 @@ struct ListPosition {
 };
 
 // A sink receives the values of pairs. Its type Local is the state of one thread; kPrecision:
-// coarse if values need only be on the correct side of a cutoff, counted if they are not returned.
+// coarse if values need only be on the correct side of a cutoff, counted if few are returned, those near the cutoff.
 // `memory` is shared by the CTA.
 //     open(memory): called at the start by all threads, before a barrier
 //     put(local, memory, position, row, column, solved): adds a pair of the tile; returns false,

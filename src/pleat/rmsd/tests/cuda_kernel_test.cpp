@@ -35,7 +35,7 @@ TEST_F(CudaKernel, InFloat64AgreesWithTheReference) {
 }
 
 TEST_F(CudaKernel, AgreesWithTheReference) {
-    for (const Index atoms : {1, 2, 3, 16, 41, 100, 140, 700}) {
+    for (const Index atoms : {1, 2, 3, 16, 41, 100, 140, 490, 700}) {
         for (const double spread : {0.05, 1.0, 4.0, 30.0}) {
             const Index count = atoms > 200 ? 70 : 333;
             SCOPED_TRACE(std::to_string(atoms) + " atoms, spread " + std::to_string(spread));

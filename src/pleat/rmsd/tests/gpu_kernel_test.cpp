@@ -42,6 +42,70 @@ TEST(GpuOnHost, SuperposesLikeTheReference) {
     }
 }
 
+/// Frames near one of two structures, which differ mostly in their first 16 atoms.
+Array<float, 3> two_states_with_a_loose_end(Index frames, Index atoms, double spread) {
+    Array<float, 3> xyz = random_ensemble(frames, atoms, spread, 11);
+    const Array<float, 3> apart = random_ensemble(1, atoms, 1.0, 12);
+    for (Index n = 0; n < frames; n += 2)
+        for (Index k = 0; k < atoms; ++k)
+            for (int axis = 0; axis < 3; ++axis)
+                xyz(n, k, axis) += (k < 16 ? 10.0f : 1.0f) * std::sin(apart(0, k, axis));
+    return xyz;
+}
+
+/// Keeps what tensor cores and the solver found of every pair, and calls no pair doubtful.
+template <TilePrecision kOf>
+struct SolvedSink {
+    struct Local {};
+    static constexpr TilePrecision kPrecision = kOf;
+
+    Solved* solved;  ///< [frame, frame]
+    Index frames;
+
+    void open(cuda::Words*) const {}
+    bool put(Local&, cuda::Words*, const cuda::TilePosition& position, int row, int column,
+             const Solved& of) const {
+        solved[(position.row + row) * frames + position.column + column] = of;
+        return true;
+    }
+    void put_exact(Local&, cuda::Words*, const cuda::TilePosition&, int, int, float) const {}
+    void close(const Local&, cuda::Words*, const cuda::TilePosition&) const {}
+    void put_recomputed(Index, Index, float) const {}
+};
+
+/// The largest error of a pair in units of its estimate.
+template <TilePrecision kPrecision>
+double worst_error(const Frames& frames, const std::vector<float>& values) {
+    const Index count = frames.frame_count();
+    HostGpuState state;
+    cuda::TiledFrames<HostGpu> work(*memory_source(borrowed(frames)), format_of(kPrecision), 1,
+                                    HostGpu(state));
+    std::vector<Solved> solved(static_cast<std::size_t>(count * count));
+    work.run({0, count}, SolvedSink<kPrecision>{solved.data(), count});
+    double worst = 0.0;
+    for (Index i = 0, pair = 0; i < count; ++i)
+        for (Index j = i + 1; j < count; ++j, ++pair) {
+            const Solved& of = solved[i * count + j];
+            const double truth = static_cast<double>(values[pair]) * values[pair];
+            // The truth is rounded to float32.
+            worst = std::max(worst, (std::fabs(of.square - truth) - 1.2e-7 * truth) / of.error);
+        }
+    return worst;
+}
+
+TEST(GpuOnHost, ErrorsKeepToTheirEstimatesWithALooseEnd) {
+    for (const Index atoms : {140, 250}) {
+        for (const double spread : {0.02, 0.1, 0.5}) {
+            SCOPED_TRACE(std::to_string(atoms) + " atoms, spread " + std::to_string(spread));
+            const Frames frames = centre(two_states_with_a_loose_end(60, atoms, spread), {}, 1);
+            const std::vector<float> values = test::reference_pairs(frames);
+            EXPECT_LE(worst_error<TilePrecision::full>(frames, values), 0.6);
+            EXPECT_LE(worst_error<TilePrecision::counted>(frames, values), 0.6);
+            EXPECT_LE(worst_error<TilePrecision::coarse>(frames, values), 0.6);
+        }
+    }
+}
+
 TEST(GpuOnHost, FramesThatAreReadInBlocksHaveTheBitsOfFramesInMemory) {
     const Array<float, 3> xyz = random_ensemble(99, 13, 1.0, 6);
     const Frames frames = centre(xyz, {}, 1);
