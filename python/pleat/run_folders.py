@@ -385,7 +385,7 @@ def _saxs(folder, manifest, values):
 def _analysis(folder, manifest, values):
     values["curves"] = dict(_table(folder / "analysis.tsv"))
     values["findings"] = [text for text in values["curves"]["findings"][-1].split("; ") if text not in ("", "NA")]
-    values.update({name: math.nan for name, value in values.items() if isinstance(value, str) and value == "NA"})
+    values.update({name: math.nan for name, value in values.items() if value in ("NA", "nan")})
 
 
 def _selection(folder, manifest, values):

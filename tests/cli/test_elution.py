@@ -59,6 +59,7 @@ class Elution(ProgramTest):
         for words, frames, code, text in (
                 (["--buffer-frames", "90:95"], None, 2, "expected FIRST:END of 80 frames"),
                 (["--concentration", "2"], None, 2, "not known of the frames of an elution"),
+                (["--buffer-frames", "0:40", "--sample-frames", "30:50"], None, 2, "that do not overlap"),
                 ([], self.frames[:6], 3, "expected 10 frames of an elution or more, found 6"),
                 ([], self.frames[:20], 3, "with a peak, found none")):
             done = self.run_elution("-q", *words, frames=frames)
@@ -86,6 +87,32 @@ class Elution(ProgramTest):
                             2, "leave --model out: it is for structures")
         self.assert_refused(pleat("saxs", self.folder / "frames", "--elution", "-o", self.run_folder, "-q"),
                             2, "leave --elution out: it is for curves without a structure")
+
+    def test_curves_of_one_sample_are_each_given_once_and_at_their_own_q(self):
+        one, other = self.frames[PEAK:PEAK + 2]
+        run = self.run_folder
+        self.assert_refused(pleat("saxs", "--data", one, one, "-o", run, "-q"), 3, "found the same intensities")
+        self.assert_refused(pleat("saxs", "--data", one, other, "--each", "-o", run, "-q"), 2, "leave --each out")
+        short = self.folder / "short.dat"
+        lines = open(other, encoding="ascii").read().splitlines()
+        short.write_text("\n".join(lines[:-3]) + "\n", encoding="ascii")
+        done = pleat("saxs", "--data", one, short, "-o", run)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"joined at the 117 q that all have", done.stderr)
+        self.assertEqual([row["curve"] for row in read_table(run / "analysis.tsv")][-1], "average")
+        self.assertFalse((run / "short.dat.dat").exists())
+
+    def test_a_curve_that_no_pair_distances_fit_has_no_shape(self):
+        lines = open(self.frames[PEAK], encoding="ascii").read().splitlines()
+        cells = [[float(cell) for cell in line.split()] for line in lines[1:]]
+        bent = self.folder / "bent.dat"
+        bent.write_text("".join(f"{q} {i * (1.2 if 40 < k < 60 else 1)} {e / 5}\n" for k, (q, i, e) in enumerate(cells)),
+                        encoding="ascii")
+        done = pleat("saxs", "--data", bent, "-o", self.run_folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"Shape: not known: P(r) does not fit the curve", done.stdout)
+        told = [note["text"] for note in manifest(self.run_folder)["notes"]]
+        self.assertTrue(any("times as large as given" in text for text in told), told)
 
 
 if __name__ == "__main__":

@@ -93,6 +93,8 @@ struct JobFunctions {
     void (*begin)(Options&, Ranks&) = nullptr;
     /// Returns whether several inputs of a call are one run; null: as `joins_files` says.
     bool (*joins)(const Options&) = nullptr;
+    /// Returns whether the inputs are one sample, which --each cannot divide; null: never.
+    bool (*is_one_sample)(const Options&) = nullptr;
     /// Sets defaults that depend on the input, before a finished run is compared; or null.
     void (*prepare)(Options&) = nullptr;
     void (*check)(const Options&);  ///< options together, and that files exist
@@ -207,6 +209,8 @@ void run_jobs_or_one(const CLI::App& parser, Options& options,
     if (functions.begin) functions.begin(options, ranks);
     const std::vector<std::string> inputs = inputs_of(options);
     const bool joins = functions.joins ? functions.joins(options) : functions.joins_files;
+    if (options.jobs.each && functions.is_one_sample && functions.is_one_sample(options))
+        throw UsageError("leave --each out: --list takes curves, one per line below a line 'data'");
     if (options.jobs.is_used() || ranks.caller() != nullptr || (inputs.size() > 1 && !joins)) {
         const auto job_in = [&](const Job& job, const std::filesystem::path& folder) {
             return std::make_unique<CommandJob<Options>>(options, functions, ranks.alone(), job,

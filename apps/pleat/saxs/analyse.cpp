@@ -59,6 +59,7 @@ void refuse_options_of(const SaxsOptions& options, bool are_structures) {
 
 void check_analysis(const SaxsOptions& options) {
     refuse_options_of(options, true);
+    saxs::check(options.analysis, curve_files(options).size());
     check_readable(curve_files(options));
     refuse_pipes(curve_files(options), "the analysis reads it more than once");
 }
@@ -99,11 +100,13 @@ std::string analyse_curves(SaxsOptions& options, const JobTask& task, Ranks& ran
     std::string text = saxs::summary_of(analysis);
     if (analysis.curves.size() > 1)
         text += fmt::format("{} curves are in analysis.tsv\n", analysis.curves.size());
-    return text + fmt::format("\nThe run is in {}: analysis.tsv, pr.tsv, pr.out and more\n",
-                              printable(run.path().string()));
+    return text + fmt::format("\nThe run is in {}: analysis.tsv{} and more\n",
+                              printable(run.path().string()),
+                              analysis.result().pairs.is_valid ? ", pr.tsv, pr.out" : "");
 }
 
 RunEstimate estimate_analysis(const SaxsOptions& options) {
+    check_analysis(options);
     constexpr std::int64_t kBytes = 64 << 20;
     constexpr double kSeconds = 0.2;
     const std::size_t files = curve_files(options).size();

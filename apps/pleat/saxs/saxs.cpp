@@ -706,8 +706,8 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
         .input_option = "data",
         .joins_files = true,
         .numbers = {"frames", "rg", "rg_error", "i0", "dmax", "dmax_low", "dmax_high", "guinier_rg",
-                    "guinier_rg_error", "mass_vp", "mass_vc", "c1", "c2", "chi2", "chi2_reduced",
-                    "match_point"},
+                    "guinier_rg_error", "error_scale", "mass_vp", "mass_vc", "c1", "c2", "chi2",
+                    "chi2_reduced", "match_point"},
         .add_options =
             [](CLI::App& parser, SaxsOptions& options) {
                 add_texts(parser, "STRUCTURE", options.ensemble.sources,
@@ -721,6 +721,7 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
                 add_fields(parser, "Profile", saxs::fields(options.parameters));
             },
         .fields = result_fields,
+        .is_one_sample = &is_analysis,
         .check = check_job,
         .input_files =
             [](const SaxsOptions& options) {

@@ -114,7 +114,7 @@ void add_guinier_findings(CurveAnalysis& one) {
 }
 
 void add_findings(CurveAnalysis& one) {
-    constexpr double kMinScatter = 0.5, kMaxScatter = 2, kMaxTimes = 1.5, kMisfit = 1e-3;
+    constexpr double kMinScatter = 0.5, kMaxScatter = 2, kMaxTimes = 1.5;
     constexpr double kAgree = 3, kNegative = 3;
     std::vector<std::string>& findings = one.findings;
     add_guinier_findings(one);
@@ -143,9 +143,7 @@ void add_findings(CurveAnalysis& one) {
             "P(r) fits with errors {:.2g} times as large as given, which its errors take into "
             "account",
             pairs.error_scale));
-    std::vector<double> residuals = one.curve.intensity;
-    for (std::size_t k = 0; k < residuals.size(); ++k) residuals[k] -= pairs.model[k];
-    if (const double chance = few_runs_probability(residuals); chance < kMisfit)
+    if (const double chance = chance_of_residuals(one); chance < kMisfit)
         findings.push_back(fmt::format(
             "residuals of P(r) keep one sign for too long (probability {:.1g} in noise): no "
             "single P(r) of this Dmax fits, or neighbouring points depend on one another",
@@ -170,10 +168,14 @@ CurveAnalysis analyse_one(const Profile& given, std::string name,
     constexpr double kMaxProduct = 16, kMinProduct = 1.3;
     check_curve(given);
     CurveAnalysis one{.name = std::move(name), .concentration = concentration, .curve = given};
-    if (parameters.q_max > 0) {
-        one.curve = points_up_to(given, parameters.q_max);
-        check_curve(one.curve);
-    }
+    one.curve = points_up_to(given, parameters.q_max);
+    if (one.curve.size() < given.size())
+        notes.push_back(
+            {NoteKind::points,
+             fmt::format("{}: {} of {} points beyond q {:.4g} left out; --q-max takes others",
+                         one.name, given.size() - one.curve.size(), given.size(),
+                         parameters.q_max)});
+    check_curve(one.curve);
     one.guinier = fit_guinier_windows(one.curve);
     const double rough =
         one.guinier.is_valid ? one.guinier.gyration_radius : rough_gyration_radius(one.curve);
@@ -190,7 +192,7 @@ CurveAnalysis analyse_one(const Profile& given, std::string name,
         std::ranges::count_if(one.curve.intensity, [](double x) { return x <= 0; }));
     one.scatter = scatter_of_neighbours(one.curve, one.curve.size());
     one.pairs = fit_pair_distances(one.curve, rough);
-    one.pairs.is_valid &= one.pairs.gyration_radius * one.curve.q.back() >= kMinProduct;
+    if (!(one.pairs.gyration_radius * one.curve.q.back() >= kMinProduct)) one.pairs = {};
     if (one.guinier.is_valid) one.section = fit_cross_section(one.curve, one.gyration_radius());
     one.features =
         curve_features(one, parameters.absolute_scale ? concentration : std::optional<double>());
@@ -282,6 +284,33 @@ void add_sample(std::span<const Profile> curves, const AnalysisParameters& param
     analysis.curves.push_back(analyse_one(sample, sample.source, {}, parameters, analysis.notes));
 }
 
+/// The curves at the q that all have. Throws InputError for a curve that is given twice.
+std::vector<Profile> at_common_q(std::span<const Profile> curves, Notes& notes) {
+    for (std::size_t j = 1; j < curves.size(); ++j)
+        for (std::size_t i = 0; i < j; ++i)
+            if (curves[i].intensity == curves[j].intensity)
+                throw InputError(
+                    curves[j].source, 0,
+                    fmt::format("expected another measurement than {}, found the same intensities",
+                                curves[i].source));
+    const CurveSeries series = series_of(curves);
+    std::vector<Profile> common;
+    common.reserve(curves.size());
+    for (std::size_t n = 0; n < curves.size(); ++n)
+        common.push_back(mean_of(series, {static_cast<Index>(n), 1}));
+    if (std::ranges::any_of(curves, [&](const Profile& c) { return c.size() != series.q.size(); }))
+        notes.push_back(
+            {NoteKind::points,
+             fmt::format("curves are joined at the {} q that all have", series.q.size())});
+    return common;
+}
+
+/// What is probably wrong with the curve to report becomes warnings.
+void note_findings(SampleAnalysis& analysis) {
+    for (const std::string& finding : analysis.result().findings)
+        analysis.notes.push_back({NoteKind::assumption, finding, "", true});
+}
+
 }  // namespace
 
 double CurveAnalysis::gyration_radius() const {
@@ -289,33 +318,38 @@ double CurveAnalysis::gyration_radius() const {
            : guinier.is_valid ? guinier.gyration_radius
                               : NAN;
 }
-double CurveAnalysis::forward_intensity() const {
-    return pairs.is_valid     ? pairs.forward_intensity
-           : guinier.is_valid ? guinier.forward_intensity
-                              : NAN;
+
+void check(const AnalysisParameters& parameters, std::size_t curves) {
+    const std::vector<double> concentrations = concentrations_of(parameters.concentration, curves);
+    if (!(parameters.q_max > 0)) throw UsageError("give a q_max above 0");
+    if (parameters.absolute_scale && concentrations.empty())
+        throw UsageError("a mass by I(0) on an absolute scale needs the concentration");
+    if (parameters.elution && !concentrations.empty())
+        throw UsageError("leave --concentration out: it is not known of the frames of an elution");
+    if (!parameters.elution &&
+        (!parameters.buffer_frames.empty() || !parameters.sample_frames.empty()))
+        throw UsageError("leave --buffer-frames and --sample-frames out, or add --elution");
 }
 
 SampleAnalysis analyse(std::span<const Profile> curves, const AnalysisParameters& parameters) {
+    check(parameters, curves.size());
     const std::vector<double> concentrations =
         concentrations_of(parameters.concentration, curves.size());
-    if (parameters.absolute_scale && concentrations.empty())
-        throw UsageError("a mass by I(0) on an absolute scale needs the concentration");
     SampleAnalysis analysis;
     if (parameters.elution) {
-        if (!concentrations.empty())
-            throw UsageError(
-                "leave --concentration out: it is not known of the frames of an elution");
         add_sample(curves, parameters, analysis);
+        note_findings(analysis);
         return analysis;
     }
-    if (!parameters.buffer_frames.empty() || !parameters.sample_frames.empty())
-        throw UsageError("leave --buffer-frames and --sample-frames out, or add --elution");
     for (std::size_t n = 0; n < curves.size(); ++n)
         analysis.curves.push_back(
             analyse_one(curves[n], name_of_file(curves[n].source),
                         concentrations.empty() ? std::optional<double>() : concentrations[n],
                         parameters, analysis.notes));
-    if (curves.size() == 1) return analysis;
+    if (curves.size() == 1) {
+        note_findings(analysis);
+        return analysis;
+    }
     const bool are_different =
         !concentrations.empty() &&
         std::ranges::any_of(concentrations, [&](double c) { return c != concentrations.front(); });
@@ -325,19 +359,18 @@ SampleAnalysis analyse(std::span<const Profile> curves, const AnalysisParameters
         std::iota(axis.begin(), axis.end(), 1);
     }
     note_trends(axis, are_different, analysis);
-    if (!have_same_q(curves)) {
-        analysis.notes.push_back({NoteKind::points,
-                                  "the curves have different q: they are neither compared nor "
-                                  "averaged, and the last one is reported",
-                                  "", true});
-    } else if (are_different) {
-        Profile zero = extrapolate(curves, concentrations);
+    const std::vector<Profile> common = at_common_q(curves, analysis.notes);
+    if (are_different) {
+        Profile zero = extrapolate(common, concentrations);
         zero.source = "extrapolated";
+        // I(0) / c is that of 1 mg/ml.
         analysis.curves.push_back(
             analyse_one(zero, "extrapolated", 1.0, parameters, analysis.notes));
+        analysis.curves.back().concentration = 0;
     } else {
-        add_average(curves, parameters, analysis);
+        add_average(common, parameters, analysis);
     }
+    note_findings(analysis);
     return analysis;
 }
 

@@ -21,7 +21,7 @@ namespace pleat::saxs {
 struct AnalysisParameters {
     std::string concentration;    ///< mg/ml of each curve, separated by commas; empty: not known
     bool absolute_scale = false;  ///< whether intensities are in 1/cm
-    double q_max = 0.5;           ///< points beyond are left out, 1/angstrom; 0: none
+    double q_max = 0.5;           ///< points beyond are left out, 1/angstrom; above 0
     bool elution = false;         ///< whether the curves are frames of an elution (SEC-SAXS)
     std::string buffer_frames, sample_frames;  ///< FIRST:END of an elution; empty: found
 };
@@ -90,9 +90,8 @@ struct CurveAnalysis {
     PairDistances pairs = {};
     CurveFeatures features = {};
     std::vector<std::string> findings = {};  ///< what is probably wrong, one line each
-    /// Rg and I(0) of P(r) if there is one, else by Guinier's law; NaN without either.
+    /// Rg of P(r) if there is one, else by Guinier's law; NaN without either.
     double gyration_radius() const;
-    double forward_intensity() const;
 };
 
 /// Two curves at the same q: the longest run of one sign of their difference.
@@ -117,10 +116,17 @@ struct SampleAnalysis {
 /// Fewest points of a curve that is analysed.
 inline constexpr std::size_t kMinAnalysedPoints = 15;
 
+/// A P(r) whose residuals keep one sign for too long, and are this many errors, tells nothing of
+/// the shape.
+inline constexpr double kMaxErrorScale = 3;
+
+/// Throws UsageError for options that do not go together, or not with so many curves.
+void check(const AnalysisParameters& parameters, std::size_t curves);
+
 /// Analyses each curve, compares them, and analyses the average of those that agree with the first,
 /// or with different concentrations the extrapolation to none, or the sample of an elution. Throws
-/// UsageError if concentrations do not match the curves; InputError for a curve of fewer than 15
-/// points or without a positive intensity.
+/// as check(), and InputError for a curve of fewer than 15 points or without a positive intensity,
+/// for the same curve twice, and for curves with other q.
 SampleAnalysis analyse(std::span<const Profile> curves, const AnalysisParameters& parameters);
 
 }  // namespace pleat::saxs

@@ -84,7 +84,7 @@ std::string join(const std::vector<std::string>& texts) {
     return all;
 }
 
-/// ln I against q^2 for points with positive intensities, to twice the Guinier range.
+/// ln I against q^2 for points with positive intensities.
 std::string guinier_table(const CurveAnalysis& one) {
     const GuinierWindows& guinier = one.guinier;
     std::string text = "q2\tln_intensity\tsigma\tln_model\tused\n";
@@ -289,8 +289,7 @@ void write_results(RunDirectory& run, const SampleAnalysis& analysis) {
         write_text(run.output("fit.tsv"), fit_table(one));
     }
     if (analysis.elution) write_elution(run, *analysis.elution);
-    const bool is_made = analysis.elution || analysis.curves.size() > 1;
-    if (is_made && one.name == one.curve.source)
+    if (analysis.elution || analysis.curves.size() > 1)
         write_text(run.output(one.name + ".dat"), curve_text(one.curve));
     if (!analysis.pairs.empty())
         write_text(run.output("comparison.tsv"), comparison_table(analysis));
@@ -343,15 +342,19 @@ std::string summary_of(const SampleAnalysis& analysis) {
     add(features.mass_of_porod_volume, "(Porod volume)");
     add(features.mass_of_correlation, "(volume of correlation)");
     add(features.mass_of_intensity, "(I(0) and concentration)");
-    if (!masses.empty()) text += "Mass, if a compact protein: " + masses + "\n";
+    constexpr double kSmall = 20;
+    if (!masses.empty())
+        text += fmt::format("Mass, if a compact protein: {}{}\n", masses,
+                            features.mass_of_correlation < kSmall
+                                ? "; below 20 kDa they may be a third too small"
+                                : "");
     if (one.negative > 0)
         text += fmt::format("{} of {} intensities are negative\n", one.negative, one.curve.size());
-    for (const std::string& finding : one.findings) text += "WARNING: " + finding + "\n";
     return text;
 }
 
 std::vector<std::string_view> citations(const SampleAnalysis& analysis) {
-    std::vector<std::string_view> keys = {"Hansen2000", "Rambo2013", "Fischer2010"};
+    std::vector<std::string_view> keys = {"Hansen2000", "Rambo2013", "Fischer2010", "Piiadov2019"};
     if (!analysis.pairs.empty()) keys.push_back("Franke2015");
     return keys;
 }

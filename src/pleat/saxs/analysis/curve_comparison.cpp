@@ -19,17 +19,15 @@ double longest_run_probability(std::size_t points, std::size_t run) {
     return std::clamp(1 - without[n], 0.0, 1.0);
 }
 
-bool have_same_q(std::span<const Profile> curves) {
-    constexpr double kTolerance = 1e-4;
-    const Profile& first = curves.front();
-    const double step = (first.q.back() - first.q.front()) / static_cast<double>(first.size());
-    return std::ranges::all_of(curves, [&](const Profile& curve) {
-        if (curve.size() != first.size()) return false;
-        for (std::size_t k = 0; k < curve.size(); ++k)
-            if (std::abs(curve.q[k] - first.q[k]) > kTolerance * step) return false;
-        return true;
-    });
+void WeightedLine::add(double x, double y, double weight) {
+    w += weight;
+    wx += weight * x;
+    wy += weight * y;
+    wxx += weight * x * x;
+    wxy += weight * x * y;
 }
+double WeightedLine::slope_error() const { return std::sqrt(w / determinant()); }
+double WeightedLine::start_error() const { return std::sqrt(wxx / determinant()); }
 
 std::vector<CurvePair> compare_curves(std::span<const Profile> curves) {
     std::vector<CurvePair> pairs;
@@ -79,36 +77,23 @@ Profile extrapolate(std::span<const Profile> curves, std::span<const double> con
     Profile zero = curves.front();
     zero.dq.clear();
     for (std::size_t k = 0; k < zero.size(); ++k) {
-        double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
+        WeightedLine line;
         for (std::size_t n = 0; n < curves.size(); ++n) {
-            const double c = concentrations[n], sigma = curves[n].sigma[k] / c,
-                         weight = 1 / (sigma * sigma), y = curves[n].intensity[k] / c;
-            w += weight;
-            wx += weight * c;
-            wy += weight * y;
-            wxx += weight * c * c;
-            wxy += weight * c * y;
+            const double c = concentrations[n], sigma = curves[n].sigma[k] / c;
+            line.add(c, curves[n].intensity[k] / c, 1 / (sigma * sigma));
         }
-        const double determinant = w * wxx - wx * wx;
-        zero.intensity[k] = (wxx * wy - wx * wxy) / determinant;
-        zero.sigma[k] = std::sqrt(wxx / determinant);
+        zero.intensity[k] = line.start();
+        zero.sigma[k] = line.start_error();
     }
     return zero;
 }
 
 double trend_of(std::span<const double> x, std::span<const double> values,
                 std::span<const double> errors) {
-    double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
-    for (std::size_t n = 0; n < values.size(); ++n) {
-        const double weight = 1 / (errors[n] * errors[n]);
-        w += weight;
-        wx += weight * x[n];
-        wy += weight * values[n];
-        wxx += weight * x[n] * x[n];
-        wxy += weight * x[n] * values[n];
-    }
-    const double determinant = w * wxx - wx * wx;
-    return determinant > 0 ? (w * wxy - wx * wy) / std::sqrt(w * determinant) : 0;
+    WeightedLine line;
+    for (std::size_t n = 0; n < values.size(); ++n)
+        line.add(x[n], values[n], 1 / (errors[n] * errors[n]));
+    return line.determinant() > 0 ? line.slope() / line.slope_error() : 0;
 }
 
 }  // namespace pleat::saxs

@@ -12,8 +12,17 @@ namespace pleat::saxs {
 /// (Schilling 1990).
 double longest_run_probability(std::size_t points, std::size_t run);
 
-/// Whether all curves have the same q within 1e-4 of its step.
-bool have_same_q(std::span<const Profile> curves);
+/// A straight line through points with weights of 1 / variance.
+struct WeightedLine {
+    double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
+
+    void add(double x, double y, double weight);
+    double determinant() const { return w * wxx - wx * wx; }  ///< 0: the points have one x
+    double slope() const { return (w * wxy - wx * wy) / determinant(); }
+    double slope_error() const;
+    double start() const { return (wxx * wy - wx * wxy) / determinant(); }  ///< at x = 0
+    double start_error() const;
+};
 
 /// The correlation map test (Franke et al. 2015) of all pairs, with Holm's correction.
 std::vector<CurvePair> compare_curves(std::span<const Profile> curves);

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "pleat/saxs/analysis/curve_comparison.h"
 #include "pleat/saxs/analysis/pair_distances.h"
+#include "pleat/saxs/fit/fit.h"
 
 namespace pleat::saxs {
 
@@ -56,8 +58,9 @@ void add_masses(const CurveAnalysis& of, std::optional<double> concentration,
         end_of(of.curve, std::min(kMaxEnd, kPorodProduct / guinier.gyration_radius));
     const double invariant = integral(of, 2, porod_end);
     if (porod_end >= kMinEnd && invariant > 0) {
-        features.porod_volume = corrected_volume(
+        const double volume = corrected_volume(
             2 * std::numbers::pi * std::numbers::pi * forward / invariant, porod_end);
+        features.porod_volume = volume > 0 ? volume : NAN;
         features.mass_of_porod_volume = kDaltonPerVolume * features.porod_volume / 1000;
     }
     const double end = end_of(of.curve, kMaxCorrelation), area = integral(of, 1, end);
@@ -101,24 +104,17 @@ void add_porod_exponent(const CurveAnalysis& of, CurveFeatures& features) {
     constexpr double kFrom = 2, kTo = 6;
     constexpr std::size_t kMinPoints = 8;
     const double rg = of.gyration_radius();
-    double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
+    WeightedLine line;
     std::size_t points = 0;
     for (std::size_t k = 0; k < of.curve.size(); ++k) {
         const double x = of.curve.q[k] * rg, intensity = of.curve.intensity[k];
         if (x < kFrom || x > kTo || intensity <= 0) continue;
-        const double weight = std::pow(intensity / of.curve.sigma[k], 2), u = std::log(x),
-                     y = std::log(intensity);
+        line.add(std::log(x), std::log(intensity), std::pow(intensity / of.curve.sigma[k], 2));
         ++points;
-        w += weight;
-        wx += weight * u;
-        wy += weight * y;
-        wxx += weight * u * u;
-        wxy += weight * u * y;
     }
-    const double determinant = w * wxx - wx * wx;
-    if (points < kMinPoints || !(determinant > 0)) return;
-    features.porod_exponent = (wx * wy - w * wxy) / determinant;
-    features.porod_exponent_error = std::sqrt(w / determinant);
+    if (points < kMinPoints || !(line.determinant() > 0)) return;
+    features.porod_exponent = -line.slope();
+    features.porod_exponent_error = line.slope_error() * std::max(1.0, of.pairs.error_scale);
 }
 
 /// In words, by position and height of the Kratky peak (of Guinier's law: 1.73 and 1.10).
@@ -141,6 +137,12 @@ std::string shape_in_words(const CurveFeatures& features, double end) {
 
 }  // namespace
 
+double chance_of_residuals(const CurveAnalysis& analysis) {
+    std::vector<double> residuals = analysis.curve.intensity;
+    for (std::size_t k = 0; k < residuals.size(); ++k) residuals[k] -= analysis.pairs.model[k];
+    return few_runs_probability(residuals);
+}
+
 CurveFeatures curve_features(const CurveAnalysis& analysis, std::optional<double> concentration) {
     CurveFeatures features;
     for (double CurveFeatures::*const member :
@@ -155,7 +157,10 @@ CurveFeatures curve_features(const CurveAnalysis& analysis, std::optional<double
         add_kratky_peak(analysis, features);
         add_porod_exponent(analysis, features);
         features.shape =
-            shape_in_words(features, analysis.curve.q.back() * analysis.pairs.gyration_radius);
+            analysis.pairs.error_scale > kMaxErrorScale && chance_of_residuals(analysis) < kMisfit
+                ? "not known: P(r) does not fit the curve"
+                : shape_in_words(features,
+                                 analysis.curve.q.back() * analysis.pairs.gyration_radius);
     }
     return features;
 }

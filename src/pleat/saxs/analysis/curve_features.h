@@ -9,4 +9,9 @@ namespace pleat::saxs {
 /// intensities are in 1/cm.
 CurveFeatures curve_features(const CurveAnalysis& analysis, std::optional<double> concentration);
 
+/// The probability in noise of so few changes of sign of the residuals of P(r); below kMisfit, P(r)
+/// does not fit.
+double chance_of_residuals(const CurveAnalysis& analysis);
+inline constexpr double kMisfit = 1e-3;
+
 }  // namespace pleat::saxs

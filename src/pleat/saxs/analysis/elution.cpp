@@ -359,14 +359,14 @@ Profile mean_of(const CurveSeries& series, Block frames) {
     return mean;
 }
 
-Profile subtract(const Profile& sample, const Profile& buffer, double factor) {
+Profile subtract(const Profile& sample, const Profile& buffer) {
     const Profile both[] = {sample, buffer};
     const CurveSeries series = series_of(both);
     Profile difference = mean_of(series, {0, 1});
     for (std::size_t k = 0; k < difference.size(); ++k) {
         const auto point = static_cast<Index>(k);
-        difference.intensity[k] -= factor * series.intensity(1, point);
-        difference.sigma[k] = std::hypot(difference.sigma[k], factor * series.sigma(1, point));
+        difference.intensity[k] -= series.intensity(1, point);
+        difference.sigma[k] = std::hypot(difference.sigma[k], series.sigma(1, point));
     }
     return difference;
 }
@@ -378,6 +378,10 @@ Elution analyse_elution(const CurveSeries& series, const ElutionOptions& options
                                      2 * kMinBuffer, frames));
     if (options.buffer) require_range(*options.buffer, frames, "buffer-frames");
     if (options.sample) require_range(*options.sample, frames, "sample-frames");
+    const auto is_before = [](Block a, Block b) { return a.first + a.count <= b.first; };
+    if (options.buffer && options.sample && !is_before(*options.buffer, *options.sample) &&
+        !is_before(*options.sample, *options.buffer))
+        throw UsageError("give --buffer-frames and --sample-frames that do not overlap");
     const Bands bands = bands_of(series);
     const Index peak =
         options.sample ? options.sample->first + options.sample->count / 2 : highest_frame(bands);

@@ -32,8 +32,8 @@ CurveSeries series_of(std::span<const Profile> curves);
 
 /// The mean of frames, with the errors of independent frames.
 Profile mean_of(const CurveSeries& series, Block frames);
-/// Sample - factor buffer, with the errors of both. Throws InputError if their q differ.
-Profile subtract(const Profile& sample, const Profile& buffer, double factor = 1);
+/// Sample - buffer, with the errors of both. Throws InputError if their q differ.
+Profile subtract(const Profile& sample, const Profile& buffer);
 
 struct ElutionOptions {
     std::optional<Block> buffer = {}, sample = {};  ///< not set: found

@@ -27,7 +27,6 @@ struct LinePoints {
 /// Weighted sums of x^0 ... x^4, y x^0 ... y x^2 and y^2.
 struct Sums {
     double x[5] = {}, y[3] = {}, yy = 0;
-    std::size_t points = 0;
 
     void add(double px, double py, double weight, double sign = 1) {
         double power = sign * weight;
@@ -44,7 +43,6 @@ Sums difference(const Sums& a, const Sums& b) {
     for (int k = 0; k < 5; ++k) d.x[k] = a.x[k] - b.x[k];
     for (int k = 0; k < 3; ++k) d.y[k] = a.y[k] - b.y[k];
     d.yy = a.yy - b.yy;
-    d.points = a.points - b.points;
     return d;
 }
 
@@ -101,7 +99,6 @@ std::vector<Window> all_windows(const LinePoints& line, double divisor, double s
     for (std::size_t k = 0; k < line.x.size(); ++k) {
         sums[k + 1] = sums[k];
         sums[k + 1].add(line.x[k], line.y[k], line.weight[k]);
-        sums[k + 1].points = k + 1;
     }
     std::vector<Window> windows;
     for (std::size_t first = 0; first + kMinPoints <= line.x.size(); ++first)

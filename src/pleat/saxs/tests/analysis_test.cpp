@@ -135,7 +135,8 @@ TEST(CurveAnalysis, FindsRgAndDmaxOfLongAndTwoDomainParticles) {
             near += std::abs(one.pairs.gyration_radius - particle.gyration_radius) <
                     2 * one.pairs.gyration_radius_error;
             near_diameter += std::abs(one.pairs.diameter / particle.diameter - 1) < 0.05 ||
-                             one.pairs.diameter_high > particle.diameter;
+                             (one.pairs.diameter_low < particle.diameter &&
+                              one.pairs.diameter_high > particle.diameter);
         }
         EXPECT_GE(near, 8);
         EXPECT_GE(near_diameter, 8);
@@ -250,7 +251,7 @@ TEST(CurveAnalysis, FindsNoSizeInAConstant) {
 TEST(CurveAnalysis, CutsWideAnglesThatPairDistancesCannotUse) {
     const Profile curve = curve_of([](double q) { return sphere(q); }, 0.01, 3, 2);
     AnalysisParameters parameters;
-    parameters.q_max = 0;
+    parameters.q_max = 10;
     const SampleAnalysis analysis = analyse({&curve, 1}, parameters);
     EXPECT_LT(analysis.result().curve.q.back(), 0.8);
     EXPECT_FALSE(analysis.notes.empty());
