@@ -272,8 +272,10 @@ Headline curve_headline(const RunFolder& run, const Results& results) {
     if (has_pairs)
         headline.sentence += fmt::format(", Dmax {} (90 %: {:.0f} to {:.0f})", dmax,
                                          results.number("dmax_low"), results.number("dmax_high"));
-    headline.sentence +=
-        results.number("error_scale") > 3 ? "; but P(r) does not fit the curve." : ".";
+    if (results.number("error_scale") > 3)
+        headline.sentence += fmt::format("; P(r) fits with errors {:.0f} times as large as given",
+                                         results.number("error_scale"));
+    headline.sentence += ".";
     headline.tiles = {{size, "Rg"}, {dmax, "Dmax"}};
     const double mass = results.number("mass_vc");
     if (!std::isnan(mass))

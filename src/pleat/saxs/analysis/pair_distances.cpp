@@ -255,6 +255,7 @@ std::vector<Cell> evaluate_all(const Bins& bins, const std::vector<double>& diam
                                bool covariances) {
     constexpr double kReach = 14;
     std::vector<Prior> priors;
+    priors.reserve(alphas.size());
     for (const double alpha : alphas) priors.emplace_back(alpha, forward_intensity);
     std::vector<Cell> cells;
     std::vector<double> root(kSize * kSize);

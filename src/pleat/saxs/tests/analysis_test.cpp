@@ -269,6 +269,7 @@ TEST(CurveComparison, CountsRunsOfTosses) {
 
 TEST(CurveComparison, AveragesFramesUntilOneDiffers) {
     std::vector<Profile> frames;
+    frames.reserve(6);
     for (int n = 0; n < 6; ++n)
         frames.push_back(curve_of(
             [n](double q) { return n < 4 ? sphere(q) : sphere(q, 1.2 * kRadius); }, 0.005, n));
