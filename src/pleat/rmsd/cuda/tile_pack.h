@@ -247,8 +247,8 @@ inline constexpr Index kMaxDoubtfulPairs = Index{1} << 25;
 /// GPU bytes of an ensemble: packed, in float64, and a list of doubtful pairs.
 std::int64_t tile_memory(Index frames, Index atoms, TileFormat format);
 
-/// Estimate of the error of the sum of products that superposition reaches, relative to both spreads,
-/// after adding products of `atoms` on tensor cores, which truncate to float32.
+/// Estimate of the error of the sum of products that superposition reaches, relative to both
+/// spreads, after adding products of `atoms` on tensor cores, which truncate to float32.
 float product_error(TilePrecision precision, Index atoms);
 
 /// GPU bytes that GROMOS clustering takes besides: copies of the frames with neighbours, of a

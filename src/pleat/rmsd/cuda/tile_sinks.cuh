@@ -60,8 +60,8 @@ struct ListPosition {
 };
 
 // A sink receives the values of pairs. Its type Local is the state of one thread; kPrecision:
-// coarse if values need only be on the correct side of a cutoff, counted if few are returned, those near the cutoff.
-// `memory` is shared by the CTA.
+// coarse if values need only be on the correct side of a cutoff, counted if few are returned, those
+// near the cutoff. `memory` is shared by the CTA.
 //     open(memory): called at the start by all threads, before a barrier
 //     put(local, memory, position, row, column, solved): adds a pair of the tile; returns false,
 //         and adds nothing, if its value is not certain
