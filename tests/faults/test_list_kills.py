@@ -53,7 +53,11 @@ class Trials:
             self.line = [[*self.call, "--share"]] * PROCESSES
         self.runs = folder / "runs"
         begin = time.monotonic()
-        self.finish(self.start(self.line), EXIT_CODE)
+        processes = self.start(self.line)
+        self.finish(processes, EXIT_CODE, *([] if has_ranks else [0]))
+        # A process that ends while others run the jobs that are left does not know of their failures.
+        if not any(process.returncode == EXIT_CODE for process in processes):
+            raise Failure("no process tells of the job that fails")
         self.seconds = time.monotonic() - begin
         shutil.rmtree(self.runs)
         self.finish(self.start([self.call]), EXIT_CODE)
