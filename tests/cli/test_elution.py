@@ -4,7 +4,7 @@ import math
 import random
 import unittest
 
-from program import ProgramTest, manifest, pleat, read_table
+from program import DATA, ProgramTest, manifest, pleat, read_table
 
 GYRATION_RADIUS = 28.0
 PEAK = 40
@@ -72,7 +72,8 @@ class Elution(ProgramTest):
         curves = "".join(f"{path}\n" for path in self.frames[PEAK - 1:PEAK + 2])
         listed = self.folder / "list.txt"
         listed.write_text("data\n" + curves, encoding="ascii")
-        done = pleat("saxs", "--list", listed, "-o", self.run_folder, "-q")
+        (self.folder / "data").mkdir()  # is no input
+        done = pleat("saxs", "--list", listed, "-o", self.run_folder, "-q", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = read_table(self.run_folder / "jobs.tsv")
         self.assertEqual([row["status"] for row in rows], ["done"] * 3)
@@ -113,6 +114,20 @@ class Elution(ProgramTest):
         self.assertIn(b"Shape: not known: P(r) does not fit the curve", done.stdout)
         told = [note["text"] for note in manifest(self.run_folder)["notes"]]
         self.assertTrue(any("times as large as given" in text for text in told), told)
+
+    def test_pair_distances_are_a_curve_that_can_be_fitted(self):
+        curve = DATA / "1hel_made.dat.gz"
+        self.assertEqual(pleat("saxs", "--data", curve, "-o", self.run_folder, "-q").returncode, 0)
+        fit = self.folder / "fit"
+        done = pleat("saxs", DATA / "1hel.pdb.gz", "--data", self.run_folder / "pr.out", "-o", fit)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"(197 points)", done.stdout)
+        self.assertLess(manifest(fit)["results"]["chi2"], 1.2)
+
+    def test_a_sample_without_signal_is_told(self):
+        done = pleat("saxs", "--data", *self.frames, "--elution", "--buffer-frames", "0:10", "--sample-frames", "10:14",
+                     "-o", self.run_folder)
+        self.assertIn(b"differ from the buffer by only", done.stderr)
 
 
 if __name__ == "__main__":

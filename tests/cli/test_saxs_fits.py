@@ -4,7 +4,7 @@ import json
 import random
 import unittest
 
-from program import DATA, ProgramTest, pleat, read_table
+from program import DATA, ProgramTest, manifest, pleat, read_table
 
 STRUCTURE = DATA / "1a8o.pdb.gz"
 
@@ -37,6 +37,23 @@ class SaxsFits(ProgramTest):
         for structure, systematic in (("1hel.pdb.gz", False), ("1ql9_A.pdb.gz", True)):
             told = self.fit(DATA / structure, curve)
             self.assertEqual(b"Residuals keep one sign for too long" in told, systematic, told)
+
+    def test_sizes_of_curve_and_model_are_side_by_side_and_bad_first_points_proposed(self):
+        made = gzip.decompress((DATA / "1hel_made.dat.gz").read_bytes()).decode().splitlines()[1:]
+        rows = [list(map(float, line.split())) for line in made]
+        told = self.fit(DATA / "1hel.pdb.gz", self.write("good.dat", rows)).decode()
+        self.assertRegex(told, r"P\(r\) of the curve: Rg 15\.[23].* of the model: Rg 15\.[34]., Dmax 49")
+        results = manifest(self.folder / "fit")["results"]
+        self.assertLess(abs(results["curve_rg"] - results["rg"]), 0.2)
+        self.assertLess(results["curve_dmax_low"], results["dmax"] * 1.1)
+        stopped = self.write("stopped.dat", ((q, i * (0.5 if k < 4 else 1), e) for k, (q, i, e) in enumerate(rows)))
+        for arguments in (("saxs", DATA / "1hel.pdb.gz", "--data", stopped), ("saxs", "--data", stopped)):
+            done = pleat(*arguments, "-o", self.folder / "fit", "-f")
+            self.assertIn(b"points before the Guinier range (4) lie below its line", done.stderr)
+            proposed = float(done.stderr.split(b"--q-min ")[1].split()[0])
+            self.assertTrue(rows[3][0] < proposed < rows[4][0])
+            again = pleat(*arguments, "-o", self.folder / "fit", "-f", "--q-min", str(proposed))
+            self.assertNotIn(b"points before the Guinier range", again.stderr)
 
     def test_sizes_of_minimal_ensembles_come_with_their_validation(self):
         lines = gzip.decompress(STRUCTURE.read_bytes()).decode().splitlines()

@@ -167,6 +167,20 @@ std::string guinier_line(const saxs::Result& result) {
         to * guinier.gyration_radius, guinier.chi2);
 }
 
+/// Rg and Dmax of the curve by P(r), beside those of the model.
+std::string size_line(const saxs::Result& result) {
+    if (!result.alone || !result.alone->pairs.is_valid) return {};
+    const saxs::PairDistances& pairs = result.alone->pairs;
+    double longest = 0;
+    for (const saxs::Shape& shape : result.frame_shapes)
+        longest = std::max(longest, shape.diameter);
+    return fmt::format(
+        "P(r) of the curve: Rg {:.2f} +- {:.2f}, Dmax {:.0f} ({:.0f} to {:.0f}) angstrom; "
+        "of the model: Rg {:.2f}, Dmax {:.0f}\n",
+        pairs.gyration_radius, pairs.gyration_radius_error, pairs.diameter, pairs.diameter_low,
+        pairs.diameter_high, saxs::root_mean_gyration(result.frame_shapes), longest);
+}
+
 std::string probe_name(std::optional<double> d2o) {
     return d2o ? fmt::format("neutrons, {:g} % D2O", 100 * *d2o) : "X-rays";
 }
@@ -330,7 +344,7 @@ std::string summary(const SaxsOptions& options, const saxs::Result& result,
         text += series_lines(result, is_atomic);
         if (result.frame_shapes.size() == 1) text += residual_line(result.curve, result.fit);
         text += bound_lines(result);
-        text += guinier_line(result);
+        text += guinier_line(result) + size_line(result);
         text += ensemble_lines(result, is_atomic);
     } else {
         text += is_atomic

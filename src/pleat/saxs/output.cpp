@@ -224,6 +224,14 @@ Json summary_json(const Result& result) {
     } else {
         json["guinier"] = nullptr;
     }
+    if (result.alone && result.alone->pairs.is_valid) {
+        const PairDistances& pairs = result.alone->pairs;
+        json["pair_distances"] = {{"rg", pairs.gyration_radius},
+                                  {"rg_error", pairs.gyration_radius_error},
+                                  {"dmax", pairs.diameter},
+                                  {"dmax_low", pairs.diameter_low},
+                                  {"dmax_high", pairs.diameter_high}};
+    }
     if (result.has_ensemble) json["ensemble"] = ensemble_json(result, is_atomic);
     return json;
 }
@@ -318,6 +326,14 @@ ResultColumns facts(const Result& result) {
         all.push_back(fact("guinier_q_min", result.curve.q[guinier.first], "1/angstrom"));
         all.push_back(fact("guinier_q_max", result.curve.q[guinier.last], "1/angstrom"));
         all.push_back(fact("guinier_chi2", guinier.chi2, "per degree of freedom"));
+    }
+    if (result.alone && result.alone->pairs.is_valid) {
+        const PairDistances& pairs = result.alone->pairs;
+        all.push_back(fact("curve_rg", pairs.gyration_radius, "angstrom, by P(r) of the curve"));
+        all.push_back(fact("curve_rg_error", pairs.gyration_radius_error, "angstrom"));
+        all.push_back(fact("curve_dmax", pairs.diameter, "angstrom, by P(r) of the curve"));
+        all.push_back(fact("curve_dmax_low", pairs.diameter_low, "angstrom, of its 90 % interval"));
+        all.push_back(fact("curve_dmax_high", pairs.diameter_high, "angstrom"));
     }
     if (is_atomic) all.push_back(fact("c1", result.contrast.c1, "scale factor of the radii"));
     all.push_back({"c2", "hydration-layer contrast", result.contrast.c2, "results"});

@@ -303,19 +303,15 @@ void combine_frames(View<const double, 3> partial, double mean_radius, int threa
     });
 }
 
-/// Warns if the Guinier fit is poor, or if the curve's Rg differs from the structure's by about a
-/// factor of ten, as with a wrong unit of q. The Rg of the fitted scatterers would depend on a
-/// contrast that a wrong unit distorts.
+/// Warns if the curve's first points are doubtful, or if its Rg differs from the structure's by
+/// about a factor of ten, as with a wrong unit of q. The Rg of the fitted scatterers would depend
+/// on a contrast that a wrong unit distorts.
 void check_curve(std::span<const Ensemble> ensembles, const Parameters& parameters,
                  Result& result) {
     const Guinier& guinier = result.guinier;
     if (!guinier.is_valid) return;
-    constexpr double kMaxChi2 = 10;
-    if (guinier.chi2 > kMaxChi2)
-        result.warnings.push_back(fmt::format(
-            "the first points of the curve do not follow Guinier's law (chi^2 of the line {:.3g}): "
-            "its Rg means little; --q-min leaves out bad points",
-            guinier.chi2));
+    for (std::string& finding : guinier_findings(result.curve, guinier))
+        result.warnings.push_back("the curve by itself: " + finding);
     const double model = gyration_of_structure(ensembles.front(), parameters);
     const double ratio = guinier.gyration_radius / model;
     if (!(ratio > 6 && ratio < 16) && !(ratio > 1.0 / 16 && ratio < 1.0 / 6)) return;
@@ -380,7 +376,8 @@ Result run(std::span<const Ensemble> ensembles, const Profile* curve,
     if (with_curve) {
         result.has_fit = true;
         result.curve = points_to_fit(*curve, "", parameters.q_max, result);
-        result.guinier = guinier(result.curve);
+        result.alone = analyse_alone(result.curve);
+        result.guinier = result.alone ? result.alone->guinier : guinier(result.curve);
     }
     if (!further.empty()) fit_series(further, computed, radius, parameters, context, result);
     if (frame_count(ensembles) > kManyFrames && parameters.bin_width > 0)

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
-#include "pleat/bio/scattering/guinier.h"
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
 #include "pleat/core/name_of.h"
 #include "pleat/core/notes.h"
+#include "pleat/saxs/analysis/analysis.h"
 #include "pleat/saxs/debye/debye.h"
 #include "pleat/saxs/observables.h"
 
@@ -214,9 +214,10 @@ struct Result {
     /// [frame]: the separate fit of each frame, with its own contrast and without Fit::model; empty
     /// for a single frame.
     std::vector<Fit> frame_fits;
-    std::vector<FurtherFit> further;  ///< of further curves, in their order
-    JointFit joint;                   ///< of all curves, if there are further ones
-    Guinier guinier;                  ///< of the curve
+    std::vector<FurtherFit> further;     ///< of further curves, in their order
+    JointFit joint;                      ///< of all curves, if there are further ones
+    Guinier guinier;                     ///< of the curve
+    std::optional<CurveAnalysis> alone;  ///< what the curve shows without the structure
     bool has_ensemble = false;
     EnsembleResult ensemble;
     ObservableFits observables;  ///< with the weights of ensemble.scan

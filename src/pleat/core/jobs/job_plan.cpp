@@ -230,9 +230,11 @@ private:
                                    [&](const Field& option) { return option.name == cell; });
     }
     bool is_header(const std::vector<std::string>& cells) const {
-        const auto is_path = [](const std::string& cell) {
+        // A folder "data" beside a list of curves is none of its inputs; ./data would be.
+        const auto is_path = [&](const std::string& cell) {
             std::error_code ignored;
-            return std::filesystem::exists(cell, ignored);
+            return is_input_option(cell) ? std::filesystem::is_regular_file(cell, ignored)
+                                         : std::filesystem::exists(cell, ignored);
         };
         const auto is_column = [&](const std::string& cell) {
             return is_input(cell) || is_input_option(cell) ||

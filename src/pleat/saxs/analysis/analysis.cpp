@@ -14,7 +14,6 @@
 #include "pleat/core/files/text.h"
 #include "pleat/saxs/analysis/curve_comparison.h"
 #include "pleat/saxs/analysis/curve_features.h"
-#include "pleat/saxs/analysis/guinier_windows.h"
 #include "pleat/saxs/analysis/pair_distances.h"
 #include "pleat/saxs/fit/fit.h"
 
@@ -74,50 +73,11 @@ double rough_gyration_radius(const Profile& curve) {
     return kHalf / curve.q[std::max<std::size_t>(k, 1)];
 }
 
-void add_guinier_findings(CurveAnalysis& one) {
-    constexpr double kMaxDeviation = 3, kMaxTrend = 3, kMinStart = 1.0;
-    const GuinierWindows& guinier = one.guinier;
-    std::vector<std::string>& findings = one.findings;
-    if (!guinier.is_valid) {
-        findings.push_back(
-            "no Guinier range: no 5 points with positive intensities, falling, with q Rg <= 1.3");
-        return;
-    }
-    if (guinier.deviation_before > kMaxDeviation)
-        findings.push_back(fmt::format(
-            "points before the Guinier range ({}) lie above its line by {:.1f} standard errors: "
-            "aggregates, or scatter from the beam stop",
-            guinier.first, guinier.deviation_before));
-    if (guinier.deviation_before < -kMaxDeviation)
-        findings.push_back(fmt::format(
-            "points before the Guinier range ({}) lie below its line by {:.1f} standard errors: "
-            "repulsion between particles, or the beam stop's shadow",
-            guinier.first, -guinier.deviation_before));
-    if (std::abs(guinier.trend) > kMaxTrend)
-        findings.push_back(
-            fmt::format("residuals of the Guinier line bend {} by {:.1f} standard errors: {}",
-                        guinier.trend > 0 ? "up" : "down", std::abs(guinier.trend),
-                        guinier.trend > 0 ? "aggregates, several sizes or a long particle"
-                                          : "repulsion between particles or a hollow particle"));
-    const double start = one.curve.q[guinier.first] * guinier.gyration_radius;
-    if (start > kMinStart)
-        findings.push_back(fmt::format(
-            "the Guinier range begins at q Rg {:.2f}: Rg and I(0) are extrapolations", start));
-    if (!guinier.outliers.empty()) {
-        std::vector<std::string> q;
-        for (const std::size_t k : guinier.outliers)
-            q.push_back(fmt::format("{:.5g}", one.curve.q[k]));
-        findings.push_back(
-            fmt::format("points of the Guinier range more than 4 errors off its line: q = {}",
-                        fmt::join(q, ", ")));
-    }
-}
-
 void add_findings(CurveAnalysis& one) {
     constexpr double kMinScatter = 0.5, kMaxScatter = 2, kMaxTimes = 1.5;
     constexpr double kAgree = 3, kNegative = 3;
     std::vector<std::string>& findings = one.findings;
-    add_guinier_findings(one);
+    findings = guinier_findings(one.curve, one.guinier);
     if (one.scatter > kMaxScatter || one.scatter < kMinScatter)
         findings.push_back(fmt::format(
             "neighbouring points scatter {:.2g} times as much as their errors say{}",
@@ -152,7 +112,7 @@ void add_findings(CurveAnalysis& one) {
         findings.push_back(fmt::format(
             "the curve begins at q {:.4g}, above pi / Dmax: Dmax and Rg rest on assumptions",
             one.curve.q.front()));
-    const GuinierWindows& guinier = one.guinier;
+    const Guinier& guinier = one.guinier;
     const double gap = pairs.gyration_radius - guinier.gyration_radius;
     if (guinier.is_valid && std::abs(gap) > kAgree * std::hypot(pairs.gyration_radius_error,
                                                                 guinier.gyration_radius_error))
@@ -176,7 +136,7 @@ CurveAnalysis analyse_one(const Profile& given, std::string name,
                          one.name, given.size() - one.curve.size(), given.size(),
                          parameters.q_max)});
     check_curve(one.curve);
-    one.guinier = fit_guinier_windows(one.curve);
+    one.guinier = guinier(one.curve);
     const double rough =
         one.guinier.is_valid ? one.guinier.gyration_radius : rough_gyration_radius(one.curve);
     const double end = kMaxProduct / rough;
@@ -193,7 +153,7 @@ CurveAnalysis analyse_one(const Profile& given, std::string name,
     one.scatter = scatter_of_neighbours(one.curve, one.curve.size());
     one.pairs = fit_pair_distances(one.curve, rough);
     if (!(one.pairs.gyration_radius * one.curve.q.back() >= kMinProduct)) one.pairs = {};
-    if (one.guinier.is_valid) one.section = fit_cross_section(one.curve, one.gyration_radius());
+    if (one.guinier.is_valid) one.section = cross_section(one.curve, one.gyration_radius());
     one.features =
         curve_features(one, parameters.absolute_scale ? concentration : std::optional<double>());
     add_findings(one);
@@ -205,7 +165,7 @@ void note_trends(std::span<const double> axis, bool are_concentrations, SampleAn
     constexpr double kMinTrend = 3;
     std::vector<double> sizes, size_errors, forwards, forward_errors;
     for (std::size_t n = 0; n < axis.size(); ++n) {
-        const GuinierWindows& guinier = analysis.curves[n].guinier;
+        const Guinier& guinier = analysis.curves[n].guinier;
         if (!guinier.is_valid) return;
         const double scale = are_concentrations ? axis[n] : 1;
         sizes.push_back(guinier.gyration_radius);
@@ -312,6 +272,52 @@ void note_findings(SampleAnalysis& analysis) {
 }
 
 }  // namespace
+
+std::vector<std::string> guinier_findings(const Profile& curve, const Guinier& guinier) {
+    constexpr double kMaxDeviation = 3, kMaxTrend = 3, kMinStart = 1.0;
+    if (!guinier.is_valid)
+        return {
+            "no Guinier range: no 5 points with positive intensities, falling, with q Rg <= 1.3"};
+    std::vector<std::string> findings;
+    if (std::abs(guinier.deviation_before) > kMaxDeviation) {
+        const bool is_above = guinier.deviation_before > 0;
+        findings.push_back(fmt::format(
+            "points before the Guinier range ({}) lie {} its line by {:.1f} standard errors: {}; "
+            "--q-min {:.3g} leaves them out",
+            guinier.first, is_above ? "above" : "below", std::abs(guinier.deviation_before),
+            is_above ? "aggregates, or scatter from the beam stop"
+                     : "repulsion between particles, or the beam stop's shadow",
+            (curve.q[guinier.first - 1] + curve.q[guinier.first]) / 2));
+    }
+    if (std::abs(guinier.trend) > kMaxTrend)
+        findings.push_back(
+            fmt::format("residuals of the Guinier line bend {} by {:.1f} standard errors: {}",
+                        guinier.trend > 0 ? "up" : "down", std::abs(guinier.trend),
+                        guinier.trend > 0 ? "aggregates, several sizes or a long particle"
+                                          : "repulsion between particles or a hollow particle"));
+    const double start = curve.q[guinier.first] * guinier.gyration_radius;
+    if (start > kMinStart)
+        findings.push_back(fmt::format(
+            "the Guinier range begins at q Rg {:.2f}: Rg and I(0) are extrapolations", start));
+    if (!guinier.outliers.empty()) {
+        std::vector<std::string> q;
+        for (const std::size_t k : guinier.outliers) q.push_back(fmt::format("{:.5g}", curve.q[k]));
+        findings.push_back(
+            fmt::format("points of the Guinier range more than 4 errors off its line: q = {}",
+                        fmt::join(q, ", ")));
+    }
+    return findings;
+}
+
+std::optional<CurveAnalysis> analyse_alone(const Profile& curve) {
+    if (curve.size() < kMinAnalysedPoints ||
+        std::ranges::none_of(curve.intensity, [](double x) { return x > 0; }))
+        return {};
+    AnalysisParameters parameters;
+    parameters.q_max = curve.q.back();
+    Notes of_curve;
+    return analyse_one(curve, name_of_file(curve.source), {}, parameters, of_curve);
+}
 
 double CurveAnalysis::gyration_radius() const {
     return pairs.is_valid     ? pairs.gyration_radius

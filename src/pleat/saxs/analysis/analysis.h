@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/scattering/profile.h"
+#include "pleat/bio/scattering/guinier.h"
 #include "pleat/core/fields.h"
 #include "pleat/core/notes.h"
 #include "pleat/saxs/analysis/elution.h"
@@ -26,30 +26,6 @@ struct AnalysisParameters {
     std::string buffer_frames, sample_frames;  ///< FIRST:END of an elution; empty: found
 };
 std::vector<Field> fields(AnalysisParameters& parameters);
-
-/// Guinier's law over the best of all ranges of points with q Rg <= 1.3; errors contain the spread
-/// over the others.
-struct GuinierWindows {
-    bool is_valid = false;
-    double gyration_radius = 0, gyration_radius_error = 0;      ///< angstrom
-    double forward_intensity = 0, forward_intensity_error = 0;  ///< in the curve's unit
-    /// Parts of the error of Rg: noise, the spread over ranges, and a curvature of shapes that the
-    /// points do not exclude.
-    double error_of_points = 0, error_of_range = 0, error_of_curvature = 0;
-    std::size_t first = 0, last = 0;    ///< points of the range, the last included
-    double chi2 = 0;                    ///< of that line, per degree of freedom
-    double trend = 0;                   ///< curvature of its residuals in standard errors
-    double deviation_before = 0;        ///< mean residual of points before it, in standard errors
-    std::vector<std::size_t> outliers;  ///< points of the range more than 4 errors off the line
-};
-
-/// Guinier's law of the cross-section of rods.
-struct CrossSection {
-    bool is_valid = false;
-    double radius = 0, radius_error = 0;  ///< Rc, angstrom
-    double length = 0;                    ///< of a rod with this Rc and the curve's Rg, angstrom
-    std::size_t first = 0, last = 0;
-};
 
 /// P(r), with I(q) = 4 pi integral P(r) sin(q r) / (q r) dr, as mean over Dmax and smoothness.
 struct PairDistances {
@@ -85,7 +61,7 @@ struct CurveAnalysis {
     Profile curve;                        ///< the points that were used
     std::size_t negative = 0;             ///< points with a negative intensity
     double scatter = 1;                   ///< variance of neighbours over that of their errors
-    GuinierWindows guinier = {};
+    Guinier guinier = {};
     CrossSection section = {};
     PairDistances pairs = {};
     CurveFeatures features = {};
@@ -119,6 +95,13 @@ inline constexpr std::size_t kMinAnalysedPoints = 15;
 /// A P(r) whose residuals keep one sign for too long, and are this many errors, tells nothing of
 /// the shape.
 inline constexpr double kMaxErrorScale = 3;
+
+/// What a curve with a structure shows by itself; nothing if it has too few points or none with a
+/// positive intensity.
+std::optional<CurveAnalysis> analyse_alone(const Profile& curve);
+
+/// What makes the first points of a curve doubtful, one line each.
+std::vector<std::string> guinier_findings(const Profile& curve, const Guinier& guinier);
 
 /// Throws UsageError for options that do not go together, or not with so many curves.
 void check(const AnalysisParameters& parameters, std::size_t curves);

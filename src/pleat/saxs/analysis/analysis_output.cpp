@@ -27,7 +27,7 @@ double guinier_q(const CurveAnalysis& one, std::size_t point) {
 }
 
 std::vector<CurveNumber> numbers_of(const CurveAnalysis& one) {
-    const GuinierWindows& guinier = one.guinier;
+    const Guinier& guinier = one.guinier;
     const PairDistances& pairs = one.pairs;
     const CurveFeatures& features = one.features;
     const auto valid = [](bool is_valid, double value) { return is_valid ? value : NAN; };
@@ -86,7 +86,7 @@ std::string join(const std::vector<std::string>& texts) {
 
 /// ln I against q^2 for points with positive intensities.
 std::string guinier_table(const CurveAnalysis& one) {
-    const GuinierWindows& guinier = one.guinier;
+    const Guinier& guinier = one.guinier;
     std::string text = "q2\tln_intensity\tsigma\tln_model\tused\n";
     const double start = std::log(guinier.forward_intensity),
                  slope = -guinier.gyration_radius * guinier.gyration_radius / 3;
@@ -177,6 +177,7 @@ const char* use_of(const Elution& elution, Index frame) {
 
 /// The frames, their intensities for the page, and the mean buffer.
 void write_elution(RunDirectory& run, const Elution& elution) {
+    // The error of Rg is without the curvature of shapes, which frames of one peak have in common.
     std::string text = "frame\tname\tuse\tsignal\tsignal_error\trg\trg_error\ti0\ti0_error\n";
     for (std::size_t f = 0; f < elution.signal.size(); ++f) {
         const Guinier& line = elution.guinier[f];
@@ -186,8 +187,8 @@ void write_elution(RunDirectory& run, const Elution& elution) {
         text += fmt::format("{}\t{}\t{}\t{:.6g}\t{:.3g}\t{}\t{}\t{}\t{}\n", f,
                             printable(elution.names[f]), use_of(elution, static_cast<Index>(f)),
                             elution.signal[f], elution.error[f], value(line.gyration_radius),
-                            value(line.gyration_radius_error), value(line.forward_intensity),
-                            value(line.forward_intensity_error));
+                            value(std::hypot(line.error_of_points, line.error_of_range)),
+                            value(line.forward_intensity), value(line.forward_intensity_error));
     }
     write_text(run.output("elution.tsv"), text);
     write_npy(run.output("elution.npy"), elution.logarithms.data(),
@@ -298,7 +299,7 @@ void write_results(RunDirectory& run, const SampleAnalysis& analysis) {
 
 std::string summary_of(const SampleAnalysis& analysis) {
     const CurveAnalysis& one = analysis.result();
-    const GuinierWindows& guinier = one.guinier;
+    const Guinier& guinier = one.guinier;
     const PairDistances& pairs = one.pairs;
     const CurveFeatures& features = one.features;
     std::string text =

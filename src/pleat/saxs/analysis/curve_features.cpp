@@ -18,7 +18,7 @@ namespace {
 /// The integral of q^power I(q) from 0 to `q_max`: Guinier's law up to its range, then the points.
 double integral(const CurveAnalysis& of, int power, double q_max) {
     const Profile& curve = of.curve;
-    const GuinierWindows& guinier = of.guinier;
+    const Guinier& guinier = of.guinier;
     constexpr int kSteps = 100;
     const double from = curve.q[guinier.first];
     double sum = 0;
@@ -52,7 +52,7 @@ void add_masses(const CurveAnalysis& of, std::optional<double> concentration,
                 CurveFeatures& features) {
     constexpr double kMinEnd = 0.1, kMaxEnd = 0.5, kPorodProduct = 8, kMaxCorrelation = 0.3;
     constexpr double kDaltonPerVolume = 0.83, kCorrelation = 0.1231;
-    const GuinierWindows& guinier = of.guinier;
+    const Guinier& guinier = of.guinier;
     const double forward = guinier.forward_intensity;
     const double porod_end =
         end_of(of.curve, std::min(kMaxEnd, kPorodProduct / guinier.gyration_radius));
@@ -131,8 +131,15 @@ std::string shape_in_words(const CurveFeatures& features, double end) {
                     features.kratky_height, features.kratky_position);
     if (features.kratky_position < kMaxCompact && features.kratky_height < kMaxCompactHeight)
         return "compact: " + peak;
-    if (features.kratky_position < kMaxElongated) return "elongated or of several domains: " + peak;
-    return "flexible: " + peak;
+    // A sum of the curves of compact particles and of some larger ones has such a peak, too.
+    constexpr double kMinSolid = 3;
+    const std::string or_mixture =
+        features.porod_exponent > kMinSolid
+            ? "; compact particles with some aggregates have the same curve"
+            : "";
+    return (features.kratky_position < kMaxElongated ? "elongated or of several domains: "
+                                                     : "flexible: ") +
+           peak + or_mixture;
 }
 
 }  // namespace

@@ -402,6 +402,17 @@ Elution analyse_elution(const CurveSeries& series, const ElutionOptions& options
             {NoteKind::assumption,
              "the curves of the buffer's frames are not equal; --buffer-frames takes others", "",
              true});
+    constexpr double kMinSignal = 5;  // standard errors
+    const auto share = [](Block of) { return 1.0 / static_cast<double>(of.count); };
+    const double signal =
+        (mean_bands(bands, result.sample)[0] - buffer[0]) /
+        std::sqrt(bands.variance[0] * (share(result.sample) + share(result.buffer)));
+    if (signal < kMinSignal)
+        notes->push_back({NoteKind::assumption,
+                          fmt::format("the sample's frames differ from the buffer by only {:.1f} "
+                                      "standard errors at small angles; give other --sample-frames",
+                                      signal),
+                          "", true});
     if (result.sample_probability < kDifferent)
         notes->push_back({NoteKind::assumption,
                           "the sample's curves have several shapes; give other --sample-frames", "",

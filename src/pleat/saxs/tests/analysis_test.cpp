@@ -13,7 +13,6 @@
 #include "pleat/core/error.h"
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/saxs/analysis/curve_comparison.h"
-#include "pleat/saxs/analysis/guinier_windows.h"
 #include "pleat/saxs/analysis/pair_distances.h"
 
 namespace pleat::saxs {
@@ -230,6 +229,60 @@ TEST(CurveAnalysis, AgreesWithRawOnGlucoseIsomerase) {
     EXPECT_NEAR(one.features.mass_of_porod_volume, 169.1, 0.05 * 169.1);
     // Stored in RAW's file; its 157.0 leaves out q from 0 to the first point (bench/curves).
     EXPECT_NEAR(one.features.mass_of_correlation, 147.98, 0.05 * 147.98);
+}
+
+/// Curves of frames whose radius grows by `growth` from one to the next.
+std::vector<Profile> growing_spheres(double growth) {
+    std::vector<Profile> frames;
+    frames.reserve(5);
+    for (int n = 0; n < 5; ++n)
+        frames.push_back(curve_of([&](double q) { return sphere(q, kRadius * (1 + growth * n)); },
+                                  0.005, 60 + n));
+    return frames;
+}
+
+TEST(CurveAnalysis, WarnsOfAnRgThatRisesWithTheFrames) {
+    const auto is_told = [](const std::vector<Profile>& frames) {
+        return std::ranges::any_of(analyse(frames, {}).notes, [](const Note& note) {
+            return note.is_warning && note.text.starts_with("Rg rises with the number");
+        });
+    };
+    EXPECT_TRUE(is_told(growing_spheres(0.03)));
+    EXPECT_FALSE(is_told(growing_spheres(0)));
+}
+
+TEST(CurveAnalysis, FindsTheMassOfAProteinOnAnAbsoluteScale) {
+    // 66 kDa at 2 mg/ml: 2 mg/ml / (N / 66000 g) molecules, each of 66000 g / N * 2.0854e10 cm / g.
+    constexpr double kForward = 2e-3 * 66000 / 6.02214e23 * 2.0854e10 * 2.0854e10;
+    const Profile curve = curve_of([&](double q) { return sphere(q); }, 0.002, 3);
+    Profile scaled = curve;
+    for (std::vector<double>* values : {&scaled.intensity, &scaled.sigma})
+        for (double& value : *values) value *= kForward;
+    AnalysisParameters parameters = of_concentrations("2");
+    EXPECT_TRUE(
+        std::isnan(analyse({&scaled, 1}, parameters).curves.front().features.mass_of_intensity));
+    parameters.absolute_scale = true;
+    const CurveAnalysis one = analyse({&scaled, 1}, parameters).curves.front();
+    EXPECT_NEAR(one.features.mass_of_intensity, 66, 1);
+}
+
+// Points beyond 200 are joined; the line must not change by what it leaves out.
+TEST(CurveAnalysis, GuiniersLawUsesAllPointsOfFineCurves) {
+    Profile fine;
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> normal;
+    for (int k = 0; k < 20000; ++k) {
+        fine.q.push_back(0.004 + 6e-6 * k);
+        fine.sigma.push_back(0.05);
+        fine.intensity.push_back(sphere(fine.q.back()) + 0.05 * normal(random));
+    }
+    const Guinier line = guinier(fine);
+    ASSERT_TRUE(line.is_valid);
+    // About 8000 points of 5 %: with every n-th of 200 alone the noise would be 1 % of Rg.
+    EXPECT_LT(line.error_of_points, 0.003 * kSphereRg);
+    EXPECT_NEAR(line.gyration_radius, kSphereRg, 2 * line.gyration_radius_error);
+    fine.intensity[3000] += 0.05 * 8;
+    EXPECT_EQ(std::ranges::count(guinier(fine).outliers, 3000u), 1);
 }
 
 TEST(CurveAnalysis, RefusesFewPointsAndCurvesWithoutIntensity) {

@@ -1,15 +1,16 @@
-// Guinier windows: straight and curved lines through all ranges of points by sums from the first.
-#include "pleat/saxs/analysis/guinier_windows.h"
+// Guinier: straight and curved lines through all ranges of points by sums from the first.
+#include "pleat/bio/scattering/guinier.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-namespace pleat::saxs {
+namespace pleat {
 
 namespace {
 
 constexpr double kMaxProduct = 1.3;
-constexpr std::size_t kMinPoints = 5, kMaxPoints = 400;
+constexpr std::size_t kMinPoints = 5, kMaxPoints = 200;
 /// Standard deviation of c in ln I = ln I(0) - y / 3 + c y^2, y = (q Rg)^2, over shapes: -0.010 for
 /// hollow spheres, -0.008 for spheres, 0.024 for thin rods, 0.028 for Gaussian chains.
 constexpr double kCurvature = 0.016, kMinCurvature = -0.010, kMaxCurvature = 0.028;
@@ -21,7 +22,7 @@ constexpr double kReach = 8;
 /// Points of a line y(x) with weights 1 / error^2.
 struct LinePoints {
     std::vector<double> x, y, weight;
-    std::vector<std::size_t> index;  ///< of the curve
+    std::vector<std::size_t> first, last;  ///< points of the curve that are joined to one
 };
 
 /// Weighted sums of x^0 ... x^4, y x^0 ... y x^2 and y^2.
@@ -47,15 +48,15 @@ Sums difference(const Sums& a, const Sums& b) {
 }
 
 /// A line y = start + slope x through one range of points.
-struct Line {
+struct FittedLine {
     double start = 0, slope = 0, start_error = 0, slope_error = 0, chi2 = 0;
     /// Of a term curvature x^2 added to the line, if there were one: its estimate and error, and
     /// how much it would change slope and start.
     double curvature = 0, curvature_error = 0, slope_shift = 0, start_shift = 0;
 };
 
-Line line_of(const Sums& s) {
-    Line line;
+FittedLine line_of(const Sums& s) {
+    FittedLine line;
     const double mean = s.x[1] / s.x[0], mean2 = s.x[2] / s.x[0];
     const double variance = mean2 - mean * mean;  // of x
     const double covariance = s.x[3] / s.x[0] - mean * mean2;
@@ -103,7 +104,7 @@ std::vector<Window> all_windows(const LinePoints& line, double divisor, double s
     std::vector<Window> windows;
     for (std::size_t first = 0; first + kMinPoints <= line.x.size(); ++first)
         for (std::size_t last = first + kMinPoints - 1; last < line.x.size(); ++last) {
-            const Line fit = line_of(difference(sums[last + 1], sums[first]));
+            const FittedLine fit = line_of(difference(sums[last + 1], sums[first]));
             const double size2 = -divisor * fit.slope;
             if (!(size2 > 0) || size2 * line.x[last] > kMaxProduct * kMaxProduct) continue;
             Window one{.first = first, .last = last, .size = std::sqrt(size2)};
@@ -170,7 +171,31 @@ std::vector<double> smoothed(const std::vector<double>& values, std::size_t reac
     return means;
 }
 
-/// The first points, to where the intensity has fallen to a tenth; every n-th if there are many.
+/// Adds ln(q^power I) of points of the curve from `first` on, neighbours joined if there are many.
+LinePoints line_points(const Profile& curve, const std::vector<double>& smooth, std::size_t first,
+                       std::size_t end, int power) {
+    const std::size_t step = (end - first + kMaxPoints - 1) / kMaxPoints;
+    LinePoints line;
+    for (std::size_t k = first; k < end; k += step) {
+        double weight = 0, q2 = 0, intensity = 0;
+        for (std::size_t j = k; j < std::min(k + step, end); ++j) {
+            const double w = std::pow(smooth[j] / curve.sigma[j], 2);
+            if (!(smooth[j] > 0) || curve.q[j] == 0) continue;
+            weight += w;
+            q2 += w * curve.q[j] * curve.q[j];
+            intensity += w * curve.intensity[j];
+        }
+        if (!(intensity > 0)) continue;
+        line.x.push_back(q2 / weight);
+        line.y.push_back(std::log(intensity / weight) + power / 2.0 * std::log(q2 / weight));
+        line.weight.push_back(weight);
+        line.first.push_back(k);
+        line.last.push_back(std::min(k + step, end) - 1);
+    }
+    return line;
+}
+
+/// The first points, to where the intensity has fallen to a tenth.
 LinePoints guinier_points(const Profile& curve) {
     constexpr double kMinFraction = 0.1;
     const std::vector<double> mean = smoothed(curve.intensity, 4);
@@ -180,16 +205,7 @@ LinePoints guinier_points(const Profile& curve) {
         largest = std::max(largest, mean[end]);
         ++end;
     }
-    const std::size_t step = std::max<std::size_t>(1, (end + kMaxPoints - 1) / kMaxPoints);
-    LinePoints line;
-    for (std::size_t k = 0; k < end; k += step) {
-        if (!(curve.intensity[k] > 0) || !(mean[k] > 0) || curve.q[k] == 0) continue;
-        line.x.push_back(curve.q[k] * curve.q[k]);
-        line.y.push_back(std::log(curve.intensity[k]));
-        line.weight.push_back(std::pow(mean[k] / curve.sigma[k], 2));
-        line.index.push_back(k);
-    }
-    return line;
+    return line_points(curve, mean, 0, end, 0);
 }
 
 /// The points below the range against its line: the sum of their residuals in standard errors of
@@ -213,27 +229,39 @@ double deviation_before(const LinePoints& line, const Window& range, double divi
 }  // namespace
 
 double scatter_of_neighbours(const Profile& curve, std::size_t count) {
-    constexpr std::size_t kMinCount = 10;
+    constexpr std::size_t kMinCount = 10, kMinTrimmed = 20;
+    // Without its largest tenth, the mean of squared standard normal numbers is 0.623: P(chi^2 of 3
+    // degrees < 2.706) / 0.9. Some bad points must not excuse themselves.
+    constexpr double kKept = 0.9, kMeanOfKept = 0.623;
     count = std::min(count, curve.size());
     if (count < kMinCount) return 1;
-    double sum = 0;
+    std::vector<double> squares;
+    squares.reserve(count);
     for (std::size_t k = 1; k + 1 < count; ++k) {
         // The middle point against the line through its neighbours.
         const double t = (curve.q[k] - curve.q[k - 1]) / (curve.q[k + 1] - curve.q[k - 1]);
         const double gap =
             curve.intensity[k] - (1 - t) * curve.intensity[k - 1] - t * curve.intensity[k + 1];
         const double before = (1 - t) * curve.sigma[k - 1], after = t * curve.sigma[k + 1];
-        sum += gap * gap / (curve.sigma[k] * curve.sigma[k] + before * before + after * after);
+        squares.push_back(gap * gap /
+                          (curve.sigma[k] * curve.sigma[k] + before * before + after * after));
     }
-    return sum / static_cast<double>(count - 2);
+    double scale = 1;
+    if (squares.size() >= kMinTrimmed) {
+        std::ranges::sort(squares);
+        squares.resize(static_cast<std::size_t>(kKept * static_cast<double>(squares.size())));
+        scale = kMeanOfKept;
+    }
+    return std::accumulate(squares.begin(), squares.end(), 0.0) /
+           (scale * static_cast<double>(squares.size()));
 }
 
-GuinierWindows fit_guinier_windows(const Profile& curve) {
+Guinier guinier(const Profile& curve) {
     constexpr double kDivisor = 3, kMaxResidual = 4;
-    GuinierWindows result;
+    Guinier result;
     const LinePoints line = guinier_points(curve);
     if (line.x.size() < kMinPoints) return result;
-    const double scatter = std::max(1.0, scatter_of_neighbours(curve, line.index.back() + 1));
+    const double scatter = std::max(1.0, scatter_of_neighbours(curve, line.last.back() + 1));
     const std::vector<Window> windows = all_windows(line, kDivisor, scatter);
     if (windows.empty()) return result;
     const Window range = *std::ranges::max_element(windows, {}, &Window::log_weight);
@@ -247,36 +275,32 @@ GuinierWindows fit_guinier_windows(const Profile& curve) {
     result.error_of_curvature = size.curvature * range.size;
     result.forward_intensity = std::exp(range.start);
     result.forward_intensity_error = start.all() * result.forward_intensity;
-    result.first = line.index[range.first];
-    result.last = line.index[range.last];
+    result.first = line.first[range.first];
+    result.last = line.last[range.last];
     result.chi2 = range.chi2;
     result.trend = range.trend;
     result.deviation_before = deviation_before(line, range, kDivisor, scatter);
-    for (std::size_t k = range.first; k <= range.last; ++k)
-        if (std::abs(line.y[k] - range.start + range.size * range.size / kDivisor * line.x[k]) *
-                std::sqrt(line.weight[k] / scatter) >
-            kMaxResidual)
-            result.outliers.push_back(line.index[k]);
+    for (std::size_t k = result.first; k <= result.last; ++k) {
+        const double law =
+            std::exp(range.start - range.size * range.size / kDivisor * curve.q[k] * curve.q[k]);
+        if (std::abs(curve.intensity[k] - law) > kMaxResidual * std::sqrt(scatter) * curve.sigma[k])
+            result.outliers.push_back(k);
+    }
     return result;
 }
 
-CrossSection fit_cross_section(const Profile& curve, double gyration_radius) {
-    constexpr double kMinProduct = 2.5, kMaxProductOfLength = 8, kDivisor = 2;
+CrossSection cross_section(const Profile& curve, double gyration_radius) {
+    constexpr double kMinProduct = 2.5, kMaxProductOfLength = 16, kDivisor = 2;
     constexpr double kMinRatio = 3, kMaxTrend = 2;
     CrossSection result;
     const std::vector<double> mean = smoothed(curve.intensity, 4);
-    LinePoints line;
-    for (std::size_t k = 0; k < curve.size() && line.x.size() < kMaxPoints; ++k) {
-        const double q = curve.q[k];
-        if (q * gyration_radius < kMinProduct) continue;
-        if (!(mean[k] > 0) || !(curve.intensity[k] > 0) || mean[k] < 3 * curve.sigma[k] ||
-            q * gyration_radius > 2 * kMaxProductOfLength)
-            break;
-        line.x.push_back(q * q);
-        line.y.push_back(std::log(q * curve.intensity[k]));
-        line.weight.push_back(std::pow(mean[k] / curve.sigma[k], 2));
-        line.index.push_back(k);
-    }
+    std::size_t first = 0;
+    while (first < curve.size() && curve.q[first] * gyration_radius < kMinProduct) ++first;
+    std::size_t end = first;
+    while (end < curve.size() && curve.intensity[end] > 0 && mean[end] >= 3 * curve.sigma[end] &&
+           curve.q[end] * gyration_radius <= kMaxProductOfLength)
+        ++end;
+    const LinePoints line = line_points(curve, mean, first, end, 1);
     if (line.x.size() < 2 * kMinPoints) return result;
     const std::vector<Window> windows = all_windows(line, kDivisor, 1);
     if (windows.empty()) return result;
@@ -285,8 +309,8 @@ CrossSection fit_cross_section(const Profile& curve, double gyration_radius) {
     result.radius_error = range_error(windows, range, true).all() * range.size;
     const double length2 = 12 * (gyration_radius * gyration_radius - result.radius * result.radius);
     result.length = std::sqrt(std::max(0.0, length2));
-    result.first = line.index[range.first];
-    result.last = line.index[range.last];
+    result.first = line.first[range.first];
+    result.last = line.last[range.last];
     // A circular section of this Rc has a diameter of 2 sqrt(2) Rc.
     const double q_ratio = std::sqrt(line.x[range.last] / line.x[range.first]);
     result.is_valid = std::abs(range.trend) < kMaxTrend && q_ratio > 1.5 &&
@@ -294,4 +318,4 @@ CrossSection fit_cross_section(const Profile& curve, double gyration_radius) {
     return result;
 }
 
-}  // namespace pleat::saxs
+}  // namespace pleat
