@@ -22,6 +22,8 @@ constexpr double kShape = 3.1, kShapeSpread = 0.3;  ///< prior of Dmax / Rg: med
 /// bodies with two corners.
 constexpr double kPowers[] = {2, 3};
 constexpr double kEndError = 0.045;  ///< of ln Dmax, by other powers
+/// Side chains that stand out at both ends are too few atoms to be seen, angstrom.
+constexpr double kSideChains = 12;
 /// By which errors of Rg and I(0) are too small in simulations, without it.
 constexpr double kErrorFactor = 1.15;
 constexpr double kPositive = 0.5;   ///< power of the chance that P(r) is positive
@@ -389,7 +391,7 @@ PairDistances summarise(std::vector<Cell> cells) {
     pairs.diameter_low =
         pairs.diameter - std::hypot(pairs.diameter - quantile(cells, 0.05), of_end);
     pairs.diameter_high =
-        pairs.diameter + std::hypot(quantile(cells, 0.95) - pairs.diameter, of_end);
+        pairs.diameter + std::hypot(quantile(cells, 0.95) - pairs.diameter, of_end, kSideChains);
     pairs.gyration_radius_error *= kErrorFactor;
     pairs.forward_intensity_error *= kErrorFactor;
     pairs.good_parameters = mixed(
