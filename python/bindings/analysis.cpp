@@ -28,14 +28,15 @@ std::unique_ptr<AnalysisResult> analyse(const std::vector<const ProfileFile*>& f
     if (call.is_named() && call.context.device.kind == Device::Kind::cuda)
         throw UsageError("analyse computes on CPUs: leave --device out");
     std::vector<Profile> curves;
-    curves.reserve(files.size());
-    for (const ProfileFile* const file : files) curves.push_back(file->profile);
+    Notes notes;
+    for (const ProfileFile* const file : files) {
+        Profile& curve = curves.emplace_back(file->profile);
+        if (files.size() > 1 && curve.source == "curve")  // of arrays
+            curve.source += " " + std::to_string(curves.size());
+        for (Note& note : with_source(file->notes, curve.source)) notes.push_back(std::move(note));
+    }
     auto found = std::make_unique<AnalysisResult>();
     without_lock(call.progress, [&] { found->result = saxs::analyse(curves, parameters); });
-    Notes notes;
-    for (const ProfileFile* const file : files)
-        for (Note& note : with_source(file->notes, file->profile.source))
-            notes.push_back(std::move(note));
     found->result.notes.insert(found->result.notes.begin(), notes.begin(), notes.end());
     return found;
 }

@@ -10,7 +10,7 @@ from . import _pleat
 from .alignment import alignment as as_alignment
 from .ensemble import Ensemble, all_in_common, ensemble as as_ensemble, has_names as _has_names, in_common, matched, read_ensemble
 from .errors import InputError, UsageError
-from .options import engine, parts_text
+from .options import engine, numbers_text, parts_text
 from .profile import Profile, profile as as_profile
 from .results import Analysis, Clusters, Couplings, MutualInformation, Reweighting, Rmsd
 
@@ -459,12 +459,21 @@ def reweight(values, observables, *, theta=None, options, how):
     return found
 
 
-@engine(_pleat.analysis_fields(), Analysis)
-def analyse(curves, *, q_max=0.5, q_unit="auto", assume_error=None, columns="", curve="", q_min=0.0, options, how):
+def _is_curve(one):
+    """Whether it is a curve, and no column of one."""
+    if isinstance(one, (list, tuple)):
+        return len(one) > 0 and np.ndim(one[0]) == 1
+    return isinstance(one, (Profile, str, os.PathLike)) or hasattr(one, "columns") or np.ndim(one) == 2
+
+
+@engine([field for field in _pleat.analysis_fields() if field["name"] != "concentration"], Analysis)
+def analyse(curves, *, concentration="", q_max=0.5, q_unit="auto", assume_error=None, columns="", curve="",
+            q_min=0.0, options, how):
     """Analyses measured curves without a structure: Rg and I(0) by Guinier's law, P(r) with Dmax, masses.
 
     curves : what pleat.profile takes: a path, a Profile, (q, intensity, sigma), an array [point, 3]; or a list
-        of Profiles or paths of one sample, which are compared, and averaged or extrapolated to no concentration
+        of these of one sample, which are compared, and averaged or extrapolated to no concentration
+    concentration : mg/ml: a number, several (one per curve), or their text; '': not known
     q_max : points beyond are left out, 1/angstrom; 0: none
     q_unit, assume_error, columns, curve, q_min : as for pleat.read_profile, of paths
 
@@ -475,7 +484,7 @@ def analyse(curves, *, q_max=0.5, q_unit="auto", assume_error=None, columns="", 
     reading = {name: value for name, value in {"q_unit": q_unit, "assume_error": assume_error, "columns": columns,
                                                "curve": curve, "q_min": q_min}.items()
                if value not in ("auto", None, "", 0)}
-    several = isinstance(curves, (list, tuple)) and bool(curves) and all(
-        isinstance(one, (Profile, str, os.PathLike)) for one in curves)
+    several = isinstance(curves, (list, tuple, np.ndarray)) and len(curves) > 0 and all(map(_is_curve, curves))
+    options = {**options, "concentration": numbers_text("concentration", concentration)}
     return Analysis(_pleat.analyse([as_profile(one, **reading) for one in (curves if several else [curves])],
                                    float(q_max), options, how))

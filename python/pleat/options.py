@@ -82,6 +82,19 @@ def parts_text(parts):
     return ",".join(str(length) for length in parts)
 
 
+def numbers_text(name, values):
+    """Text of a number or several, with commas between them; a text as it is."""
+    if isinstance(values, str):
+        return values
+    try:
+        text = ",".join(map(repr, np.asarray(values, dtype=np.float64).ravel().tolist()))
+    except (TypeError, ValueError):
+        text = ""
+    if not text:
+        raise UsageError(f"{name}: expected a number, several or their text, found {values!r}")
+    return text
+
+
 def _series_text(values):
     """Text of a number, of numbers at equal steps, or of what range_text takes."""
     if isinstance(values, str) or not (isinstance(values, (list, tuple)) or hasattr(values, "__array__")):

@@ -19,7 +19,7 @@ OWN = {"alignment": ALIGNMENT, "family": f"{ALIGNMENT} | Couplings", "row": "str
        "symmetry": "Literal['none', 'chains', 'atoms', 'ligand']",
        "select": ATOMS, "measure": ATOMS, "any_residues": "bool", "max_gaps": "float",
        "min_coverage": "float", "weights": "ArrayLike | str | None", "atom_weights": "ArrayLike | str | None", "precision": "Literal['mixed', 'float64']",
-       "curves": "ProfileLike | Sequence[Profile | str | PathLike[str]]", "q_max": "float",
+       "curves": "ProfileLike | Sequence[ProfileLike]", "concentration": "str | float | Sequence[float] | NDArray[np.float64]", "q_max": "float",
        "data": "ProfileLike | None", "q_unit": "Literal['auto', '1/angstrom', '1/nm']",
        "assume_error": "float | None", "smear": "bool", "columns": "str", "curve": "str | int", "q_min": "float", "mixture": "bool",
        "series": "Sequence[tuple[ProfileLike, float | None]] | None",

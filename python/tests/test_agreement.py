@@ -29,7 +29,7 @@ ABSENT = {
                "observables"},
     "mutants": set()}
 ELSEWHERE = {"couplings": {"min-separation": pleat.Couplings.contacts},
-             "saxs": {field["name"]: pleat.analyse for field in pleat.analyse.fields}}  # of curves without a structure
+             "saxs": dict.fromkeys(("concentration", *(field["name"] for field in pleat.analyse.fields)), pleat.analyse)}  # of curves without a structure
 
 
 @pytest.fixture(scope="module")

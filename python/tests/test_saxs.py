@@ -438,3 +438,27 @@ def test_curves_smear_by_the_spread_of_q():
     assert pleat.profile(columns[:3]).dq is None
     with pytest.raises(pleat.InputError, match="q, intensity, sigma and dq"):
         pleat.profile(columns[:3], smear=True)
+
+
+def test_analyse_takes_numbers_as_concentrations_and_lists_of_arrays(tmp_path):
+    _, columns = made_curve(tmp_path)
+    random, curves = np.random.default_rng(2), []
+    for n in range(2):
+        q, intensity, sigma = columns
+        curves.append(np.transpose([q, intensity + sigma * random.normal(size=q.size), sigma]))
+        np.savetxt(tmp_path / f"{n}.dat", curves[n], fmt="%.17g")
+    expected = pleat.analyse([tmp_path / "0.dat", tmp_path / "1.dat"], concentration="1,2.5")
+    given = (curves, np.array(curves), [pleat.profile(one) for one in curves], [tuple(one.T) for one in curves],
+             [[list(column) for column in one.T] for one in curves], [curves[0], tmp_path / "1.dat"])
+    for one, concentration in zip(given, ([1, 2.5], np.array([1, 2.5]), (1.0, 2.5), "1,2.5", [1, 2.5], [1, 2.5])):
+        found = pleat.analyse(one, concentration=concentration)
+        assert found.curves["concentration"] == ["1", "2.5", "0"] and found.rg == expected.rg
+    assert pleat.analyse(curves).curves["curve"] == ["curve 1", "curve 2", "average"]
+    assert pleat.analyse(curves, concentration=2).curves["concentration"][:2] == ["2", "2"]
+    for one in (tuple(curves[0].T), list(curves[0].T), curves[0]):
+        assert pleat.analyse(one, concentration=2.5).curves["curve"] == ["curve"]
+    for concentration in ([], ["x"], object(), None):
+        with pytest.raises(pleat.UsageError, match="concentration"):
+            pleat.analyse(curves, concentration=concentration)
+    with pytest.raises(pleat.InputError, match="expected another measurement than curve 1"):
+        pleat.analyse([curves[0], curves[0]])

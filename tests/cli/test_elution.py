@@ -2,6 +2,7 @@
 """Needs PLEAT_PROGRAM."""
 import math
 import random
+import shutil
 import unittest
 
 from program import DATA, ProgramTest, manifest, pleat, read_table
@@ -82,6 +83,40 @@ class Elution(ProgramTest):
         done = pleat("saxs", "--list", listed, "-o", self.folder / "structures", "-q")
         self.assertEqual(done.returncode, 3)
         self.assertIn(b"expected a structure, found a curve", done.stderr)
+
+    def test_folders_and_lists_stand_for_their_curves(self):
+        folder, listed = self.folder / "sample", self.folder / "list.txt"
+        folder.mkdir()
+        for number, path in zip((10, 2, 1), self.frames[PEAK - 1:PEAK + 2]):
+            shutil.copy(path, folder / f"c{number}.dat")
+        (folder / "notes.md").write_text("no curve\n", encoding="ascii")
+        listed.write_text("".join(f"{folder}/c{number}.dat\n" for number in (2, 1)), encoding="ascii")
+        for given, names in (([folder], ["c1", "c2", "c10"]), ([f"@{listed}"], ["c2", "c1"]),
+                             ([folder, self.frames[PEAK + 3]], ["c1", "c2", "c10", f"frame_0{PEAK + 3}"])):
+            done = pleat("saxs", "--data", *given, "-o", self.run_folder, "-q", "-f")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([row["curve"] for row in read_table(self.run_folder / "analysis.tsv")][:-1],
+                             [f"{name}.dat" for name in names])
+        self.assertEqual(len(manifest(self.run_folder)["inputs"]), 4)
+        done = self.run_elution("--buffer-frames", "2:12", "--sample-frames", "38:43", "-f", frames=[self.folder / "frames"])
+        self.assertIn(b"buffer 2 to 11, sample 38 to 42", done.stdout)
+        empty = self.folder / "empty"
+        empty.mkdir()
+        for given, code, text in (([empty], 3, "expected a folder with curves (.dat, .txt"),
+                                  (["@nowhere"], 3, "nowhere: expected a file"),
+                                  ([folder, DATA / "1hel.pdb.gz"], 2, "give --data one curve for a structure"),
+                                  ([f"@{listed}", DATA / "1hel.pdb.gz"], 2, "give --data one curve for a structure")):
+            self.assert_refused(pleat("saxs", "--data", *given, "-o", self.folder / "other", "-q"), code, text)
+
+    def test_numbers_that_a_curve_does_not_determine_are_na(self):
+        short = self.folder / "short.dat"
+        with open(self.frames[PEAK], encoding="ascii") as file:
+            short.write_text("".join(file.readlines()[:31]), encoding="ascii")
+        done = pleat("saxs", "--data", short, "--sweep", "q-max=0.4", "-o", self.run_folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(manifest(self.run_folder / "short.dat" / "q-max=0.4")["results"]["mass_vp"], "nan")
+        self.assertEqual(read_table(self.run_folder / "jobs.tsv")[0]["mass_vp"], "NA")
+        self.assertNotIn(b"nan", done.stdout + done.stderr)
 
     def test_options_of_structures_and_of_curves_exclude_each_other(self):
         self.assert_refused(pleat("saxs", "--data", self.frames[0], "--model", "two-bead", "-o", self.run_folder, "-q"),

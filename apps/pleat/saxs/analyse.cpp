@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
+#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/text.h"
@@ -13,6 +15,22 @@
 #include "process/process.h"
 
 namespace pleat::program {
+
+namespace {
+
+bool is_curve_ending(const std::string& ending) {
+    static const std::set<std::string> kEndings = {".dat", ".txt", ".csv",  ".tsv", ".asc",
+                                                   ".xml", ".h5",  ".hdf5", ".nxs", ".sascif"};
+    return kEndings.count(ending) > 0;
+}
+
+std::vector<std::string> sources_of(const SaxsOptions& options) {
+    std::vector<std::string> sources = {options.data};
+    sources.insert(sources.end(), options.ensemble.sources.begin(), options.ensemble.sources.end());
+    return sources;
+}
+
+}  // namespace
 
 bool is_curve(const std::string& file) {
     constexpr std::uintmax_t kMaxBytes = 8 << 20;
@@ -34,9 +52,17 @@ bool is_analysis(const SaxsOptions& options) {
 }
 
 std::vector<std::string> curve_files(const SaxsOptions& options) {
-    std::vector<std::string> files = {options.data};
-    files.insert(files.end(), options.ensemble.sources.begin(), options.ensemble.sources.end());
-    return files;
+    std::vector<std::string> all;
+    for (const std::string& source : sources_of(options)) {
+        const std::vector<std::string> files =
+            is_folder(source) ? files_in(source, is_curve_ending) : ensemble_files({source});
+        if (files.empty())
+            throw InputError(source, 0,
+                             "expected a folder with curves (.dat, .txt, .csv, .xml, ...), found "
+                             "none");
+        all.insert(all.end(), files.begin(), files.end());
+    }
+    return all;
 }
 
 void refuse_options_of(const SaxsOptions& options, bool are_structures) {
@@ -59,9 +85,10 @@ void refuse_options_of(const SaxsOptions& options, bool are_structures) {
 
 void check_analysis(const SaxsOptions& options) {
     refuse_options_of(options, true);
-    saxs::check(options.analysis, curve_files(options).size());
-    check_readable(curve_files(options));
-    refuse_pipes(curve_files(options), "the analysis reads it more than once");
+    refuse_ensemble_pipes(sources_of(options), "the analysis reads it more than once");
+    const std::vector<std::string> files = curve_files(options);
+    saxs::check(options.analysis, files.size());
+    check_readable(files);
 }
 
 std::string analyse_curves(SaxsOptions& options, const JobTask& task, Ranks& ranks) {

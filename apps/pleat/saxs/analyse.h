@@ -14,7 +14,7 @@ bool is_curve(const std::string& file);
 /// Whether there is a curve and no structure: further inputs, if any, are curves.
 bool is_analysis(const SaxsOptions& options);
 
-/// The curves of an analysis: that of --data, then those behind it.
+/// The curves of an analysis: those of --data (a file, a folder or @LIST), then those behind it.
 std::vector<std::string> curve_files(const SaxsOptions& options);
 
 /// Throws UsageError for an option that is not its default and only for structures, or else only

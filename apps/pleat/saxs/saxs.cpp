@@ -67,9 +67,10 @@ constexpr const char* kExamples =
     "several\n"
     "frames, their mean is fitted, then the smallest ensembles that suffice, and the weights of\n"
     "all frames. Without a structure, --data and curves behind it are analysed: Rg and I(0) by\n"
-    "Guinier's law, P(r) with Dmax, masses, and whether several curves of a sample agree. A "
-    "--list\n"
-    "with the first line 'data' analyses one curve per line.\n\n"
+    "Guinier's law, P(r) with Dmax, masses, and whether several curves of a sample agree. They "
+    "are\n"
+    "files, folders (.dat, .txt, .csv, .xml, ...) or @LIST. A --list with the first line 'data'\n"
+    "analyses one curve per line.\n\n"
     "The same command resumes a run that was stopped or killed: finished profiles are kept.";
 
 /// A file of --series and its D2O fraction; not set: X-rays.
@@ -446,6 +447,10 @@ void check_files(const SaxsOptions& options, const char* refused_pipes) {
         throw UsageError(
             "--observables weigh frames of one molecule with at most one curve: leave "
             "out --mixture and --series");
+    if (options.data.starts_with('@') || is_folder(options.data))
+        throw UsageError(
+            "give --data one curve for a structure; --list with a column 'data' fits several, and "
+            "folders and @LIST of curves are analysed without a structure");
     const std::vector<std::string> others = other_files(options);
     check_ensemble_files(options.ensemble.sources);
     check_readable(others);

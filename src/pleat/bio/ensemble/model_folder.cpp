@@ -46,12 +46,6 @@ fs::path unpacked_name(const fs::path& path) {
     return kPacked.count(name.extension().string()) > 0 ? name.stem() : name;
 }
 
-bool names_coordinates(const fs::path& path) {
-    if (path.filename().string().front() == '.') return false;
-    const std::string ending = in_lower_case(unpacked_name(path).extension().string());
-    return !ending.empty() && is_coordinate_ending(ending);
-}
-
 }  // namespace
 
 bool comes_before(const std::string& left, const std::string& right) {
@@ -87,13 +81,21 @@ std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
     return entries;
 }
 
-std::vector<std::string> coordinate_files(const fs::path& folder) {
+std::vector<std::string> files_in(const fs::path& folder, bool (*is_wanted)(const std::string&)) {
     std::vector<std::string> files;
-    for (const fs::directory_entry& entry : entries_of(folder))
-        if (names_coordinates(entry.path()) && entry.is_regular_file())
-            files.push_back(entry.path().string());
+    for (const fs::directory_entry& entry : entries_of(folder)) {
+        const fs::path& path = entry.path();
+        const std::string ending = in_lower_case(unpacked_name(path).extension().string());
+        if (path.filename().string().front() != '.' && !ending.empty() && is_wanted(ending) &&
+            entry.is_regular_file())
+            files.push_back(path.string());
+    }
     std::ranges::sort(files, comes_before);
     return files;
+}
+
+std::vector<std::string> coordinate_files(const fs::path& folder) {
+    return files_in(folder, is_coordinate_ending);
 }
 
 namespace {

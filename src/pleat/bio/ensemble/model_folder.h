@@ -22,7 +22,11 @@ std::string name_without_endings(const std::filesystem::path& path);
 /// The entries of a folder. Throws InputError if it cannot be read.
 std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder);
 
-/// The coordinate files of a folder (see ensemble_files.h), sorted by their names.
+/// The files of a folder that are not hidden and whose endings, such as ".pdb" in lower case and
+/// without that of a packed file, `is_wanted` accepts, in the order of comes_before().
+std::vector<std::string> files_in(const std::filesystem::path& folder,
+                                  bool (*is_wanted)(const std::string& ending));
+/// The coordinate files of a folder (see ensemble_files.h), in that order.
 std::vector<std::string> coordinate_files(const std::filesystem::path& folder);
 
 /// What wrote the models of a folder.

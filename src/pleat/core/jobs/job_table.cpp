@@ -247,7 +247,8 @@ void update(JobRow& row, const std::filesystem::path& folder,
     row.seconds = fmt::format("{:.2f}", run.seconds);
     row.numbers.assign(numbers.size(), "");
     for (std::size_t k = 0; k < numbers.size(); ++k)
-        if (const auto found = run.results.find(numbers[k]); found != run.results.end())
+        if (const auto found = run.results.find(numbers[k]);
+            found != run.results.end() && found->second != "nan")
             row.numbers[k] = found->second;
 }
 
