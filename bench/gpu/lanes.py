@@ -1,17 +1,15 @@
 # All GPUs of the machine in one process, beside one: the same files, and how many times as fast.
-import array
 import gzip
 import json
 import shutil
 from dataclasses import dataclass
 
-from .bars import DIVERSE, LANES, MI_SHUFFLES, TOO_LARGE_FOR_ONE, size_name
+from .bars import DIVERSE, LANES, MI_SHUFFLES, size_name
 from .mutual_information import alignment_of
 from .watch import watched_gpus
 
 RUN_LIMIT, LONG_LIMIT = 150.0, 300.0
 CUTOFF = 2                # angstrom, of clusters
-ROUNDING = 2e-5           # angstrom, of RMSDs as text
 WITHOUT_GPU_SHARE = 200   # of the frames, to try this script on CPUs
 # Files that tell of a run and not of its results.
 ABOUT_THE_RUN = ("manifest.json", "log.txt")
@@ -20,15 +18,10 @@ ABOUT_THE_RUN = ("manifest.json", "log.txt")
 @dataclass(frozen=True)
 class Work:
     """A command that is run on 1, 2, 4, ... GPUs; its stages by the names of the manifest are what the
-    GPUs share. `min_gpus`: with fewer its memory does not fit; it runs on the two largest numbers of GPUs."""
+    GPUs share."""
     words: list
     stages: tuple
     limit: float = RUN_LIMIT
-    min_gpus: int = 1
-
-    def numbers_of_gpus(self, available):
-        numbers = [1 << n for n in range(available.bit_length()) if self.min_gpus <= 1 << n]
-        return numbers if self.min_gpus == 1 else numbers[-2:]
 
 
 def made_frames(session, scratch, frames, atoms):
@@ -67,19 +60,18 @@ def profiles(session, scratch):
     return Work(["saxs", frames, "--topology", topology, "--q-points", "501", "--method", "debye"], ("profiles",))
 
 
-def clusters(frames, **more):
+def clusters(frames):
     def work(session, scratch):
         path = made_frames(session, scratch, frames, 100)
-        return Work(["cluster", path, "--cutoff", CUTOFF],
-                    ("distances", "clusters", "describe"), LONG_LIMIT, **more)
+        return Work(["cluster", path, "--cutoff", CUTOFF], ("distances", "clusters", "describe"), LONG_LIMIT)
     return work
 
 
 MADE = {"triples of 753x264": triples("calm753x264"),
         f"triples of {size_name(DIVERSE)}": triples(size_name(DIVERSE)), "pairs of 400000x100": pairs, "profiles of 16000 frames": profiles,
         "clusters of 1000000x100": clusters(1000000),
-        "clusters of 2000000x100": clusters(2000000, min_gpus=2)}
-assert list(MADE) == [*LANES, *TOO_LARGE_FOR_ONE]
+        "clusters of 2000000x100": clusters(2000000)}
+assert list(MADE) == list(LANES)
 
 
 def named(words):
@@ -112,36 +104,13 @@ def timed(session, work, run, gpus):
             "peak_memory_bytes": manifest.get("peak_memory_bytes"), **found}
 
 
-def strays(session, frames, clustered, scratch):
-    """How many frames are in the largest cluster and not within the cutoff of its centre, or the other
-    way round, by the program's RMSDs to that frame on the CPU; where no single GPU can tell."""
-    columns, first = (line.split("\t") for line in
-                      (clustered / "clusters.tsv").read_text(encoding="utf-8").splitlines()[:2])
-    run = scratch / "centre"
-    done = session.call([session.program("pleat"), "rmsd", frames, "--reference",
-                         dict(zip(columns, first))["centre"], "-o", run, "--device", "cpu", "--quiet"], RUN_LIMIT)
-    if done.status != 0:
-        raise OSError(done.complaint())
-    content = (clustered / "assignment.npy").read_bytes()
-    assignment = array.array("i", content[10 + int.from_bytes(content[8:10], "little"):])
-    different = 0
-    with open(run / "reference.tsv", encoding="utf-8") as file:
-        next(file)
-        for frame, line in enumerate(file):
-            rmsd = float(line.split("\t")[1])
-            if abs(rmsd - CUTOFF) > ROUNDING:
-                different += (rmsd < CUTOFF) != (assignment[frame] == 0)
-    shutil.rmtree(run)
-    return different if frame + 1 == len(assignment) else None
-
-
 def compare(session, name, scratch):
     """One kind of work on the numbers of GPUs that it takes; the bars are those of the largest."""
     work = MADE[name](session, scratch)
     if work is None:
         session.record.add("lanes", **{name: {"absent": "its data is not in the pack"}})
         return
-    numbers = work.numbers_of_gpus(session.gpus)
+    numbers = [1 << n for n in range(session.gpus.bit_length())]
     found, expected, different = {}, None, 0
     for gpus in numbers:
         run = scratch / f"{name.replace(' ', '-')}-{gpus}"
@@ -151,17 +120,11 @@ def compare(session, name, scratch):
         if expected is None:
             expected = contents(run)
         different += contents(run) != expected
-        if work.min_gpus > 1 and gpus == numbers[-1]:
-            found["strays"] = strays(session, work.words[1], run, scratch)
         shutil.rmtree(run)
     session.record.add("lanes", **{name: {**found, "shared": work.stages, "different": different}})
     print(f"lanes: {name}: {json.dumps(found)}", flush=True)
-    last = found.get(str(numbers[-1]), {"failed": ""}) if numbers else {"failed": ""}
+    last = found.get(str(numbers[-1]), {"failed": ""})
     if "failed" in last:
-        return
-    if work.min_gpus > 1:
-        session.record.bar(f"lanes: {name}: seconds on all GPUs", last["seconds"])
-        session.record.bar(f"lanes: {name}: frames not with the centre of the largest cluster", found["strays"])
         return
     faster = found["1"]["shared_seconds"] / max(last["shared_seconds"], 1e-9)
     session.record.bar(f"lanes: {name}: times as fast as one GPU, by the share of each", faster / numbers[-1])
