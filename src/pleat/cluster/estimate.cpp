@@ -78,8 +78,8 @@ Estimate estimate(Index items, const DistanceCost& distances, const Parameters& 
     const double per_pair = distances.is_stored ? kStoredPair * passes
                             : is_kept ? distances.pair_seconds + kStoredPair * (passes - 1)
                                       : distances.pair_seconds * passes;
-    all.seconds =
-        0.05 + static_cast<double>(pairs) * (per_pair + of_method + (is_read ? 0 : kStoredPair));
+    const double on_host = distances.reduces ? 0 : of_method + (is_read ? 0 : kStoredPair);
+    all.seconds = 0.05 + static_cast<double>(pairs) * (per_pair + on_host);
     return all;
 }
 

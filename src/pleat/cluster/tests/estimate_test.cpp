@@ -42,6 +42,8 @@ TEST(ClusterEstimate, TimeGrowsWithPairsPassesAndTrials) {
     Parameters sweep = by(Method::gromos);
     sweep.cutoff = CutoffRange(1, 3, 0.5);
     EXPECT_GT(estimate(20000, {.pair_seconds = 1e-8}, sweep, {}).seconds, 3 * once);
+    // A million frames of 100 atoms take 32 s on an H200 (bench/cluster.md).
+    EXPECT_LT(of(1000000, Method::gromos, {.reduces = true, .pair_seconds = 7e-11}).seconds, 96);
     Context reference;
     reference.device = {Device::Kind::reference, 0};
     EXPECT_EQ(estimate(20000, {}, by(Method::gromos), reference).seconds, 0);
