@@ -16,6 +16,7 @@ MODULE = os.environ.get("PLEAT_MODULE", "")  # folder of the Python module; empt
 PYTHON = os.environ.get("PLEAT_PYTHON") or shutil.which("/usr/bin/python3") or sys.executable
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")),
          *sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "cli" / "README.md"]
+MAY_LACK = ("MDAnalysis", "mdtraj")  # packages without which a page that imports them is skipped
 MOST_LEFT_OUT = 8
 PARTED = "<<< the next block >>>"
 
@@ -27,16 +28,19 @@ def environment(folder):
             "LC_ALL": "C.UTF-8", "MPLBACKEND": "Agg"}
 
 
-def has_matplotlib():
-    return subprocess.run([PYTHON, "-c", "import matplotlib"], capture_output=True, check=False).returncode == 0
+def has(package):
+    return subprocess.run([PYTHON, "-c", f"import {package}"], capture_output=True, check=False).returncode == 0
 
 
 def furnish(folder):
-    """A folder as the pages suppose it: the sources' data, a built program, and it on PATH."""
+    """A folder as the pages suppose it: the sources' data, a built program, and it and Python on PATH."""
     (folder / "data").symlink_to(ROOT / "data")
     for place in (folder / "bin", folder / "build" / "release" / "apps" / "pleat"):
         place.mkdir(parents=True)
         (place / "pleat").symlink_to(Path(PROGRAM).resolve())
+    python = folder / "bin" / "python3"
+    python.write_text(f'#!/bin/sh\nexec "{PYTHON}" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
 
 
 class Pages(unittest.TestCase):
@@ -55,6 +59,9 @@ class Pages(unittest.TestCase):
     def run_page(self, page):
         text = page.read_text(encoding="utf-8")
         found = [one for one in snippets(text) if not one.left_out]
+        for package in MAY_LACK:
+            if f"import {package}\n" in text and not has(package):
+                self.skipTest(f"{page.name}: {package} is not there (scripts/setup checks)")
         with tempfile.TemporaryDirectory(prefix="pleat-docs-") as name:
             folder = Path(name)
             furnish(folder)
@@ -65,7 +72,7 @@ class Pages(unittest.TestCase):
             code = [one for one in found if one.language == "python"]
             if code and not MODULE:
                 self.skipTest(f"{page.name}: the Python module is not built")
-            if figures(text) and not has_matplotlib():
+            if figures(text) and not has("matplotlib"):
                 self.skipTest(f"{page.name}: matplotlib is not there (scripts/setup docs)")
             if code:
                 # One session, as in a notebook.
