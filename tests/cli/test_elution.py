@@ -79,6 +79,10 @@ class Elution(ProgramTest):
         rows = read_table(self.run_folder / "jobs.tsv")
         self.assertEqual([row["status"] for row in rows], ["done"] * 3)
         self.assertTrue(all(float(row["guinier_rg"]) > 0 for row in rows), rows)
+        (self.folder / "m2").mkdir()
+        listed.write_text("data\nm2\n", encoding="ascii")  # two folders of structures
+        done = pleat("saxs", "--list", listed, "-o", self.folder / "folders", "-q", cwd=self.folder)
+        self.assertIn(b"data: expected a folder with coordinate files", done.stderr)
         listed.write_text(curves, encoding="ascii")  # structures
         done = pleat("saxs", "--list", listed, "-o", self.folder / "structures", "-q")
         self.assertEqual(done.returncode, 3)

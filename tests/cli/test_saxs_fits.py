@@ -49,11 +49,28 @@ class SaxsFits(ProgramTest):
         stopped = self.write("stopped.dat", ((q, i * (0.5 if k < 4 else 1), e) for k, (q, i, e) in enumerate(rows)))
         for arguments in (("saxs", DATA / "1hel.pdb.gz", "--data", stopped), ("saxs", "--data", stopped)):
             done = pleat(*arguments, "-o", self.folder / "fit", "-f")
-            self.assertIn(b"points before the Guinier range (4) lie below its line", done.stderr)
+            self.assertIn(b"points before the Guinier range lie below its line", done.stderr)
+            self.assertIn(b"leaves 4 out", done.stderr)
             proposed = float(done.stderr.split(b"--q-min ")[1].split()[0])
             self.assertTrue(rows[3][0] < proposed < rows[4][0])
             again = pleat(*arguments, "-o", self.folder / "fit", "-f", "--q-min", str(proposed))
             self.assertNotIn(b"points before the Guinier range", again.stderr)
+
+    def test_a_pair_distribution_that_does_not_fit_is_not_shown(self):
+        made = gzip.decompress((DATA / "1hel_made.dat.gz").read_bytes()).decode().splitlines()[1:]
+        rows = [list(map(float, line.split())) for line in made]
+        exact = self.write("exact.dat", ((q, i, 1e-10 if k == 50 else e) for k, (q, i, e) in enumerate(rows)))
+        leak = self.write("leak.dat", ((q, i * (15 if k == 0 else 1), e) for k, (q, i, e) in enumerate(rows)))
+        masked = self.write("masked.dat", ((q, 0 if k < 12 else i, e) for k, (q, i, e) in enumerate(rows)))
+        negative = self.write("negative.dat", ((q, -0.01 if k < 3 else i, e) for k, (q, i, e) in enumerate(rows)))
+        for curve, told in ((exact, b"no P(r): no Dmax and smoothness explain the points"),
+                            (leak, b"lie above its line"), (masked, b"leaves 12 out"), (negative, b"leaves 3 out")):
+            done = pleat("saxs", DATA / "1hel.pdb.gz", "--data", curve, "-o", self.folder / "fit", "-f")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(told, done.stderr)
+            self.assertNotIn(b"P(r) of the curve", done.stdout)
+            self.assertRegex(done.stdout, rb"Guinier of the curve: Rg 15\.[2-6]")
+            self.assertIsNone(json.loads((self.folder / "fit" / "fit.json").read_text())["pair_distances"])
 
     def test_sizes_of_minimal_ensembles_come_with_their_validation(self):
         lines = gzip.decompress(STRUCTURE.read_bytes()).decode().splitlines()

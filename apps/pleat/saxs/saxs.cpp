@@ -168,18 +168,19 @@ std::string guinier_line(const saxs::Result& result) {
         to * guinier.gyration_radius, guinier.chi2);
 }
 
-/// Rg and Dmax of the curve by P(r), beside those of the model.
-std::string size_line(const saxs::Result& result) {
+/// Rg and Dmax of the curve by P(r), beside those of a model of one frame.
+std::string curve_sizes(const saxs::Result& result) {
     if (!result.alone || !result.alone->pairs.is_valid) return {};
     const saxs::PairDistances& pairs = result.alone->pairs;
-    double longest = 0;
-    for (const saxs::Shape& shape : result.frame_shapes)
-        longest = std::max(longest, shape.diameter);
-    return fmt::format(
-        "P(r) of the curve: Rg {:.2f} +- {:.2f}, Dmax {:.0f} ({:.0f} to {:.0f}) angstrom; "
-        "of the model: Rg {:.2f}, Dmax {:.0f}\n",
+    std::string text = fmt::format(
+        "P(r) of the curve: Rg {:.2f} +- {:.2f}, Dmax {:.0f} ({:.0f} to {:.0f}) angstrom",
         pairs.gyration_radius, pairs.gyration_radius_error, pairs.diameter, pairs.diameter_low,
-        pairs.diameter_high, saxs::root_mean_gyration(result.frame_shapes), longest);
+        pairs.diameter_high);
+    if (result.frame_shapes.size() == 1)
+        text += fmt::format("; of the model: Rg {:.2f}, Dmax {:.0f}",
+                            saxs::root_mean_gyration(result.frame_shapes),
+                            result.frame_shapes[0].diameter);
+    return text + "\n";
 }
 
 std::string probe_name(std::optional<double> d2o) {
@@ -345,7 +346,7 @@ std::string summary(const SaxsOptions& options, const saxs::Result& result,
         text += series_lines(result, is_atomic);
         if (result.frame_shapes.size() == 1) text += residual_line(result.curve, result.fit);
         text += bound_lines(result);
-        text += guinier_line(result) + size_line(result);
+        text += guinier_line(result) + curve_sizes(result);
         text += ensemble_lines(result, is_atomic);
     } else {
         text += is_atomic
@@ -726,7 +727,7 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
         .joins_files = true,
         .numbers = {"frames", "rg", "rg_error", "i0", "dmax", "dmax_low", "dmax_high", "guinier_rg",
                     "guinier_rg_error", "error_scale", "mass_vp", "mass_vc", "c1", "c2", "chi2",
-                    "chi2_reduced", "match_point"},
+                    "chi2_reduced", "curve_rg", "curve_dmax", "match_point"},
         .add_options =
             [](CLI::App& parser, SaxsOptions& options) {
                 add_texts(parser, "STRUCTURE", options.ensemble.sources,

@@ -224,6 +224,7 @@ Json summary_json(const Result& result) {
     } else {
         json["guinier"] = nullptr;
     }
+    json["pair_distances"] = nullptr;
     if (result.alone && result.alone->pairs.is_valid) {
         const PairDistances& pairs = result.alone->pairs;
         json["pair_distances"] = {{"rg", pairs.gyration_radius},

@@ -303,15 +303,16 @@ void combine_frames(View<const double, 3> partial, double mean_radius, int threa
     });
 }
 
-/// Warns if the curve's first points are doubtful, or if its Rg differs from the structure's by
+/// Warns of what is doubtful in the curve by itself, and if its Rg differs from the structure's by
 /// about a factor of ten, as with a wrong unit of q. The Rg of the fitted scatterers would depend
 /// on a contrast that a wrong unit distorts.
 void check_curve(std::span<const Ensemble> ensembles, const Parameters& parameters,
                  Result& result) {
+    if (result.alone)
+        for (const std::string& finding : result.alone->findings)
+            result.warnings.push_back("the curve by itself: " + finding);
     const Guinier& guinier = result.guinier;
     if (!guinier.is_valid) return;
-    for (std::string& finding : guinier_findings(result.curve, guinier))
-        result.warnings.push_back("the curve by itself: " + finding);
     const double model = gyration_of_structure(ensembles.front(), parameters);
     const double ratio = guinier.gyration_radius / model;
     if (!(ratio > 6 && ratio < 16) && !(ratio > 1.0 / 16 && ratio < 1.0 / 6)) return;

@@ -329,7 +329,7 @@ Note convert_unit(const std::string& file, const ProfileOptions& options, Moment
                   ProfileFile& read) {
     Profile& curve = read.profile;
     const double end = curve.q.back();
-    const Guinier line = guinier(curve);
+    const Guinier line = guinier(curve, 60);
     constexpr double kMaxStart = 0.5;  // of q Rg
     const bool begins_low = line.is_valid && curve.q[line.first] * line.gyration_radius < kMaxStart;
     const bool is_told = options.unit != MomentumUnit::automatic;

@@ -10,7 +10,7 @@ namespace pleat {
 namespace {
 
 constexpr double kMaxProduct = 1.3;
-constexpr std::size_t kMinPoints = 5, kMaxPoints = 200;
+constexpr std::size_t kMinPoints = 5;
 /// Standard deviation of c in ln I = ln I(0) - y / 3 + c y^2, y = (q Rg)^2, over shapes: -0.010 for
 /// hollow spheres, -0.008 for spheres, 0.024 for thin rods, 0.028 for Gaussian chains.
 constexpr double kCurvature = 0.016, kMinCurvature = -0.010, kMaxCurvature = 0.028;
@@ -55,6 +55,11 @@ struct FittedLine {
     double curvature = 0, curvature_error = 0, slope_shift = 0, start_shift = 0;
 };
 
+double slope_between(const Sums& from, const Sums& to) {
+    const double s = to.x[0] - from.x[0], x = to.x[1] - from.x[1], y = to.y[0] - from.y[0];
+    return (s * (to.y[1] - from.y[1]) - x * y) / (s * (to.x[2] - from.x[2]) - x * x);
+}
+
 FittedLine line_of(const Sums& s) {
     FittedLine line;
     const double mean = s.x[1] / s.x[0], mean2 = s.x[2] / s.x[0];
@@ -94,7 +99,7 @@ double beyond(double value, double factor) {
                               std::max(kMinCurvature * factor, kMaxCurvature * factor));
 }
 
-/// All windows with slope = -size^2 / `divisor`, q * size <= 1.3 and a positive size.
+/// All windows that count, with slope = -size^2 / `divisor`, q * size <= 1.3 and a positive size.
 std::vector<Window> all_windows(const LinePoints& line, double divisor, double scatter) {
     std::vector<Sums> sums(line.x.size() + 1);
     for (std::size_t k = 0; k < line.x.size(); ++k) {
@@ -102,11 +107,12 @@ std::vector<Window> all_windows(const LinePoints& line, double divisor, double s
         sums[k + 1].add(line.x[k], line.y[k], line.weight[k]);
     }
     std::vector<Window> windows;
+    double best = -INFINITY;
     for (std::size_t first = 0; first + kMinPoints <= line.x.size(); ++first)
         for (std::size_t last = first + kMinPoints - 1; last < line.x.size(); ++last) {
-            const FittedLine fit = line_of(difference(sums[last + 1], sums[first]));
-            const double size2 = -divisor * fit.slope;
+            const double size2 = -divisor * slope_between(sums[first], sums[last + 1]);
             if (!(size2 > 0) || size2 * line.x[last] > kMaxProduct * kMaxProduct) continue;
+            const FittedLine fit = line_of(difference(sums[last + 1], sums[first]));
             Window one{.first = first, .last = last, .size = std::sqrt(size2)};
             const double degrees = static_cast<double>(last - first - 1);
             one.chi2 = fit.chi2 / degrees;
@@ -134,7 +140,9 @@ std::vector<Window> all_windows(const LinePoints& line, double divisor, double s
             const double bend = fit.curvature / (size2 * size2) / std::hypot(noise, kCurvature);
             one.log_weight = -0.5 * (bend * bend + excess * excess + left_out * left_out) -
                              2 * std::log(one.size_variance);
-            if (std::isfinite(one.log_weight)) windows.push_back(one);
+            if (!(one.log_weight > best - kReach) || std::isinf(one.log_weight)) continue;
+            best = std::max(best, one.log_weight);
+            windows.push_back(one);
         }
     return windows;
 }
@@ -171,10 +179,10 @@ std::vector<double> smoothed(const std::vector<double>& values, std::size_t reac
     return means;
 }
 
-/// Adds ln(q^power I) of points of the curve from `first` on, neighbours joined if there are many.
+/// ln(q^power I) of points of the curve from `first` on, neighbours joined to at most `count`.
 LinePoints line_points(const Profile& curve, const std::vector<double>& smooth, std::size_t first,
-                       std::size_t end, int power) {
-    const std::size_t step = (end - first + kMaxPoints - 1) / kMaxPoints;
+                       std::size_t end, std::size_t count, int power) {
+    const std::size_t step = (end - first + count - 1) / count;
     LinePoints line;
     for (std::size_t k = first; k < end; k += step) {
         double weight = 0, q2 = 0, intensity = 0;
@@ -195,44 +203,60 @@ LinePoints line_points(const Profile& curve, const std::vector<double>& smooth, 
     return line;
 }
 
-/// The first points, to where the intensity has fallen to a tenth.
-LinePoints guinier_points(const Profile& curve) {
+/// The first points, to where the intensity has fallen to a tenth of its largest median of 5, which
+/// one or two points in a leak of the beam do not raise.
+LinePoints guinier_points(const Profile& curve, std::size_t count) {
     constexpr double kMinFraction = 0.1;
     const std::vector<double> mean = smoothed(curve.intensity, 4);
-    std::size_t end = 0;
-    double largest = 0;
-    while (end < curve.size() && (mean[end] > kMinFraction * largest || end < kMinPoints)) {
-        largest = std::max(largest, mean[end]);
-        ++end;
+    if (curve.size() < kMinPoints) return {};
+    const auto median = [&](std::size_t k) {
+        const std::size_t from = std::clamp<std::size_t>(k, 2, curve.size() - 3) - 2;
+        double near[5];
+        std::copy_n(curve.intensity.begin() + static_cast<std::ptrdiff_t>(from), 5, near);
+        std::nth_element(near, near + 2, near + 5);
+        return near[2];
+    };
+    std::size_t first = 0;
+    while (first < curve.size() && (!(mean[first] > 0) || curve.q[first] == 0)) ++first;
+    std::size_t end = first;
+    for (double largest = 0; end < curve.size(); ++end) {
+        const double here = median(end);
+        largest = std::max(largest, here);
+        if (here <= kMinFraction * largest && end >= first + kMinPoints) break;
     }
-    return line_points(curve, mean, 0, end, 0);
+    return line_points(curve, mean, first, end, count, 0);
 }
 
-/// The points below the range against its line: the sum of their residuals in standard errors of
-/// that sum, without what the curvatures of shapes explain.
-double deviation_before(const LinePoints& line, const Window& range, double divisor,
-                        double scatter) {
+/// Compares the points before the range with its line: the mean of their residuals, in standard
+/// errors, without what the curvatures of shapes explain; and the first point from which on they
+/// agree.
+void compare_points_before(const Profile& curve, const Window& range, double divisor,
+                           double scatter, Guinier& result) {
+    constexpr double kAgree = 3;
     double sum = 0, weight = 0, of_curvature = 0;
     const double size4 = std::pow(range.size, 4);
-    for (std::size_t k = 0; k < range.first; ++k) {
-        const double x = line.x[k];
-        sum += line.weight[k] * (line.y[k] - range.start + range.size * range.size / divisor * x);
-        of_curvature +=
-            line.weight[k] * size4 * (x * x - range.slope_shift * x - range.start_shift);
-        weight += line.weight[k];
+    result.first_good = result.first;
+    for (std::size_t k = result.first; k-- > 0;) {
+        const double x = curve.q[k] * curve.q[k];
+        const double law = std::exp(range.start - range.size * range.size / divisor * x);
+        const double w = std::pow(law / curve.sigma[k], 2);
+        sum += w * (curve.intensity[k] / law - 1);
+        of_curvature += w * size4 * (x * x - range.slope_shift * x - range.start_shift);
+        weight += w;
+        result.deviation_before = beyond(sum / weight, of_curvature / weight) /
+                                  std::sqrt(scatter / weight + range.start_variance);
+        if (result.first_good == k + 1 && std::abs(result.deviation_before) < kAgree)
+            result.first_good = k;
     }
-    if (weight == 0) return 0;
-    return beyond(sum / weight, of_curvature / weight) /
-           std::sqrt(scatter / weight + range.start_variance);
 }
 
 }  // namespace
 
 double scatter_of_neighbours(const Profile& curve, std::size_t count) {
-    constexpr std::size_t kMinCount = 10, kMinTrimmed = 20;
     // Without its largest tenth, the mean of squared standard normal numbers is 0.623: P(chi^2 of 3
     // degrees < 2.706) / 0.9. Some bad points must not excuse themselves.
     constexpr double kKept = 0.9, kMeanOfKept = 0.623;
+    constexpr std::size_t kMinCount = 12;
     count = std::min(count, curve.size());
     if (count < kMinCount) return 1;
     std::vector<double> squares;
@@ -246,20 +270,16 @@ double scatter_of_neighbours(const Profile& curve, std::size_t count) {
         squares.push_back(gap * gap /
                           (curve.sigma[k] * curve.sigma[k] + before * before + after * after));
     }
-    double scale = 1;
-    if (squares.size() >= kMinTrimmed) {
-        std::ranges::sort(squares);
-        squares.resize(static_cast<std::size_t>(kKept * static_cast<double>(squares.size())));
-        scale = kMeanOfKept;
-    }
+    std::ranges::sort(squares);
+    squares.resize(static_cast<std::size_t>(kKept * static_cast<double>(squares.size())));
     return std::accumulate(squares.begin(), squares.end(), 0.0) /
-           (scale * static_cast<double>(squares.size()));
+           (kMeanOfKept * static_cast<double>(squares.size()));
 }
 
-Guinier guinier(const Profile& curve) {
+Guinier guinier(const Profile& curve, std::size_t joined) {
     constexpr double kDivisor = 3, kMaxResidual = 4;
     Guinier result;
-    const LinePoints line = guinier_points(curve);
+    const LinePoints line = guinier_points(curve, joined);
     if (line.x.size() < kMinPoints) return result;
     const double scatter = std::max(1.0, scatter_of_neighbours(curve, line.last.back() + 1));
     const std::vector<Window> windows = all_windows(line, kDivisor, scatter);
@@ -279,7 +299,7 @@ Guinier guinier(const Profile& curve) {
     result.last = line.last[range.last];
     result.chi2 = range.chi2;
     result.trend = range.trend;
-    result.deviation_before = deviation_before(line, range, kDivisor, scatter);
+    compare_points_before(curve, range, kDivisor, scatter, result);
     for (std::size_t k = result.first; k <= result.last; ++k) {
         const double law =
             std::exp(range.start - range.size * range.size / kDivisor * curve.q[k] * curve.q[k]);
@@ -292,6 +312,7 @@ Guinier guinier(const Profile& curve) {
 CrossSection cross_section(const Profile& curve, double gyration_radius) {
     constexpr double kMinProduct = 2.5, kMaxProductOfLength = 16, kDivisor = 2;
     constexpr double kMinRatio = 3, kMaxTrend = 2;
+    constexpr std::size_t kJoined = 200;
     CrossSection result;
     const std::vector<double> mean = smoothed(curve.intensity, 4);
     std::size_t first = 0;
@@ -300,7 +321,7 @@ CrossSection cross_section(const Profile& curve, double gyration_radius) {
     while (end < curve.size() && curve.intensity[end] > 0 && mean[end] >= 3 * curve.sigma[end] &&
            curve.q[end] * gyration_radius <= kMaxProductOfLength)
         ++end;
-    const LinePoints line = line_points(curve, mean, first, end, 1);
+    const LinePoints line = line_points(curve, mean, first, end, kJoined, 1);
     if (line.x.size() < 2 * kMinPoints) return result;
     const std::vector<Window> windows = all_windows(line, kDivisor, 1);
     if (windows.empty()) return result;

@@ -19,16 +19,17 @@ struct Guinier {
     /// Parts of the error of Rg: noise, the spread over ranges, and a curvature of shapes that the
     /// points do not exclude.
     double error_of_points = 0, error_of_range = 0, error_of_curvature = 0;
-    std::size_t first = 0, last = 0;    ///< points of the range, the last included
-    double chi2 = 0;                    ///< of that line, per degree of freedom
-    double trend = 0;                   ///< curvature of its residuals in standard errors
-    double deviation_before = 0;        ///< mean residual of points before it, in standard errors
+    std::size_t first = 0, last = 0;  ///< points of the range, the last included
+    double chi2 = 0;                  ///< of that line through joined points, per degree of freedom
+    double trend = 0;                 ///< curvature of its residuals in standard errors
+    double deviation_before = 0;      ///< mean residual of all points before it, in standard errors
+    std::size_t first_good = 0;       ///< from it to `first` points agree with the line
     std::vector<std::size_t> outliers;  ///< points of the range more than 4 errors off the line
 };
 
 /// Fits Guinier's law to every range of points and takes the one that follows the law and
-/// determines Rg best (saxs/analysis/README.md).
-Guinier guinier(const Profile& curve);
+/// determines Rg best (saxs/analysis/README.md). Neighbours are joined to at most `joined` points.
+Guinier guinier(const Profile& curve, std::size_t joined = 200);
 
 /// Guinier's law of the cross-section of rods.
 struct CrossSection {
@@ -45,7 +46,7 @@ CrossSection cross_section(const Profile& curve, double gyration_radius);
 
 /// The factor by which neighbouring points scatter more than their errors say, from second
 /// differences of the first `count` points (as variance) without the largest tenth; 1 if there are
-/// fewer than 10.
+/// fewer than 12.
 double scatter_of_neighbours(const Profile& curve, std::size_t count);
 
 }  // namespace pleat

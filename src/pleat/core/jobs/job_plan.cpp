@@ -205,7 +205,9 @@ public:
     std::vector<JobInput> read(std::string_view text) {
         std::vector<ListedLine> lines = listed_lines(list_, text, kMaxJobs + 1);
         std::optional<ListColumns> columns;
-        if (!lines.empty() && is_header(split_cells(lines.front().text))) {
+        if (!lines.empty() &&
+            is_header(split_cells(lines.front().text),
+                      lines.size() > 1 ? split_cells(lines[1].text).front() : "")) {
             columns = read_header(lines.front());
             lines.erase(lines.begin());
         }
@@ -229,12 +231,13 @@ private:
         return std::ranges::any_of(options_,
                                    [&](const Field& option) { return option.name == cell; });
     }
-    bool is_header(const std::vector<std::string>& cells) const {
-        // A folder "data" beside a list of curves is none of its inputs; ./data would be.
+    /// `next`: the first cell of the next line.
+    bool is_header(const std::vector<std::string>& cells, const std::string& next) const {
         const auto is_path = [&](const std::string& cell) {
             std::error_code ignored;
-            return is_input_option(cell) ? std::filesystem::is_regular_file(cell, ignored)
-                                         : std::filesystem::exists(cell, ignored);
+            if (!std::filesystem::exists(cell, ignored)) return false;
+            // A folder "data" beside a list of curves is none of its inputs.
+            return !is_input_option(cell) || is_file(cell) || !is_file(next);
         };
         const auto is_column = [&](const std::string& cell) {
             return is_input(cell) || is_input_option(cell) ||

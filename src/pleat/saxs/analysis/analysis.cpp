@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numbers>
 #include <numeric>
 
@@ -22,6 +23,8 @@ namespace pleat::saxs {
 namespace {
 
 constexpr double kSignificant = 0.01;
+/// Least q Rg of the end of a curve with a P(r).
+constexpr double kMinProduct = 1.3;
 
 std::string name_of_file(const std::string& source) {
     const std::size_t slash = source.rfind('/');
@@ -68,9 +71,49 @@ Profile points_up_to(const Profile& curve, double q_max) {
 /// (q Rg = 1.44).
 double rough_gyration_radius(const Profile& curve) {
     constexpr double kHalf = 1.44;
-    std::size_t k = 0;
-    while (k + 1 < curve.size() && curve.intensity[k] > curve.intensity[0] / 2) ++k;
-    return kHalf / curve.q[std::max<std::size_t>(k, 1)];
+    const auto highest = std::ranges::max_element(curve.intensity);
+    auto k = highest;
+    while (std::next(k) != curve.intensity.end() && *k > *highest / 2) ++k;
+    return kHalf /
+           std::max(curve.q[static_cast<std::size_t>(k - curve.intensity.begin())], curve.q[1]);
+}
+
+/// What makes the first points of a curve doubtful.
+std::vector<std::string> guinier_findings(const Profile& curve, const Guinier& guinier) {
+    constexpr double kMaxDeviation = 3, kMaxTrend = 3, kMinStart = 1.0;
+    if (!guinier.is_valid)
+        return {
+            "no Guinier range: no 5 points with positive intensities, falling, with q Rg <= 1.3"};
+    std::vector<std::string> findings;
+    if (std::abs(guinier.deviation_before) > kMaxDeviation) {
+        const bool is_above = guinier.deviation_before > 0;
+        findings.push_back(fmt::format(
+            "points before the Guinier range lie {} its line by {:.1f} standard errors: {}; "
+            "--q-min {:.3g} leaves {} out",
+            is_above ? "above" : "below", std::abs(guinier.deviation_before),
+            is_above ? "aggregates, or scatter from the beam stop"
+                     : "repulsion between particles, or the beam stop's shadow",
+            (curve.q[guinier.first_good - 1] + curve.q[guinier.first_good]) / 2,
+            guinier.first_good));
+    }
+    if (std::abs(guinier.trend) > kMaxTrend)
+        findings.push_back(
+            fmt::format("residuals of the Guinier line bend {} by {:.1f} standard errors: {}",
+                        guinier.trend > 0 ? "up" : "down", std::abs(guinier.trend),
+                        guinier.trend > 0 ? "aggregates, several sizes or a long particle"
+                                          : "repulsion between particles or a hollow particle"));
+    const double start = curve.q[guinier.first] * guinier.gyration_radius;
+    if (start > kMinStart)
+        findings.push_back(fmt::format(
+            "the Guinier range begins at q Rg {:.2f}: Rg and I(0) are extrapolations", start));
+    if (!guinier.outliers.empty()) {
+        std::vector<std::string> q;
+        for (const std::size_t k : guinier.outliers) q.push_back(fmt::format("{:.5g}", curve.q[k]));
+        findings.push_back(
+            fmt::format("points of the Guinier range more than 4 errors off its line: q = {}",
+                        fmt::join(q, ", ")));
+    }
+    return findings;
 }
 
 void add_findings(CurveAnalysis& one) {
@@ -85,9 +128,14 @@ void add_findings(CurveAnalysis& one) {
             one.scatter < kMinScatter ? ": errors are too large, or points are smoothed" : ""));
     const PairDistances& pairs = one.pairs;
     if (!pairs.is_valid) {
-        findings.push_back(fmt::format(
-            "no P(r): the curve ends at q {:.4g}, before its intensity has fallen enough",
-            one.curve.q.back()));
+        const double size =
+            one.guinier.is_valid ? one.guinier.gyration_radius : rough_gyration_radius(one.curve);
+        findings.push_back(
+            size * one.curve.q.back() < kMinProduct
+                ? fmt::format(
+                      "no P(r): the curve ends at q {:.4g}, before its intensity has fallen enough",
+                      one.curve.q.back())
+                : "no P(r): no Dmax and smoothness explain the points");
         return;
     }
     for (std::size_t n = 0; n < pairs.r.size(); ++n)
@@ -125,7 +173,7 @@ CurveAnalysis analyse_one(const Profile& given, std::string name,
                           std::optional<double> concentration, const AnalysisParameters& parameters,
                           Notes& notes) {
     // Beyond this end P(r) has no detail to determine and models of it no resolution.
-    constexpr double kMaxProduct = 16, kMinProduct = 1.3;
+    constexpr double kMaxProduct = 16;
     check_curve(given);
     CurveAnalysis one{.name = std::move(name), .concentration = concentration, .curve = given};
     one.curve = points_up_to(given, parameters.q_max);
@@ -273,50 +321,24 @@ void note_findings(SampleAnalysis& analysis) {
 
 }  // namespace
 
-std::vector<std::string> guinier_findings(const Profile& curve, const Guinier& guinier) {
-    constexpr double kMaxDeviation = 3, kMaxTrend = 3, kMinStart = 1.0;
-    if (!guinier.is_valid)
-        return {
-            "no Guinier range: no 5 points with positive intensities, falling, with q Rg <= 1.3"};
-    std::vector<std::string> findings;
-    if (std::abs(guinier.deviation_before) > kMaxDeviation) {
-        const bool is_above = guinier.deviation_before > 0;
-        findings.push_back(fmt::format(
-            "points before the Guinier range ({}) lie {} its line by {:.1f} standard errors: {}; "
-            "--q-min {:.3g} leaves them out",
-            guinier.first, is_above ? "above" : "below", std::abs(guinier.deviation_before),
-            is_above ? "aggregates, or scatter from the beam stop"
-                     : "repulsion between particles, or the beam stop's shadow",
-            (curve.q[guinier.first - 1] + curve.q[guinier.first]) / 2));
-    }
-    if (std::abs(guinier.trend) > kMaxTrend)
-        findings.push_back(
-            fmt::format("residuals of the Guinier line bend {} by {:.1f} standard errors: {}",
-                        guinier.trend > 0 ? "up" : "down", std::abs(guinier.trend),
-                        guinier.trend > 0 ? "aggregates, several sizes or a long particle"
-                                          : "repulsion between particles or a hollow particle"));
-    const double start = curve.q[guinier.first] * guinier.gyration_radius;
-    if (start > kMinStart)
-        findings.push_back(fmt::format(
-            "the Guinier range begins at q Rg {:.2f}: Rg and I(0) are extrapolations", start));
-    if (!guinier.outliers.empty()) {
-        std::vector<std::string> q;
-        for (const std::size_t k : guinier.outliers) q.push_back(fmt::format("{:.5g}", curve.q[k]));
-        findings.push_back(
-            fmt::format("points of the Guinier range more than 4 errors off its line: q = {}",
-                        fmt::join(q, ", ")));
-    }
-    return findings;
-}
-
 std::optional<CurveAnalysis> analyse_alone(const Profile& curve) {
     if (curve.size() < kMinAnalysedPoints ||
         std::ranges::none_of(curve.intensity, [](double x) { return x > 0; }))
         return {};
-    AnalysisParameters parameters;
-    parameters.q_max = curve.q.back();
-    Notes of_curve;
-    return analyse_one(curve, name_of_file(curve.source), {}, parameters, of_curve);
+    // Lists of structures have one curve.
+    static std::mutex mutex;
+    static CurveAnalysis last;
+    static Profile of;
+    const std::lock_guard lock(mutex);
+    if (of.q != curve.q || of.intensity != curve.intensity || of.sigma != curve.sigma) {
+        AnalysisParameters parameters;
+        parameters.q_max = curve.q.back();
+        Notes of_curve;
+        last = analyse_one(curve, name_of_file(curve.source), {}, parameters, of_curve);
+        if (!(last.pairs.error_scale < kMaxErrorScale)) last.pairs = {};
+        of = curve;
+    }
+    return last;
 }
 
 double CurveAnalysis::gyration_radius() const {

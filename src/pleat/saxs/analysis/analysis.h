@@ -96,12 +96,9 @@ inline constexpr std::size_t kMinAnalysedPoints = 15;
 /// the shape.
 inline constexpr double kMaxErrorScale = 3;
 
-/// What a curve with a structure shows by itself; nothing if it has too few points or none with a
-/// positive intensity.
+/// What a curve with a structure shows by itself, without a P(r) that does not fit; nothing if it
+/// has too few points or none with a positive intensity.
 std::optional<CurveAnalysis> analyse_alone(const Profile& curve);
-
-/// What makes the first points of a curve doubtful, one line each.
-std::vector<std::string> guinier_findings(const Profile& curve, const Guinier& guinier);
 
 /// Throws UsageError for options that do not go together, or not with so many curves.
 void check(const AnalysisParameters& parameters, std::size_t curves);

@@ -282,7 +282,7 @@ void describe_frames(const CurveSeries& series, Elution& result) {
                 std::log10(series.intensity(f, k) - result.mean_buffer.intensity[k]));
     for (Index f = 0; f < frames; ++f)
         if (result.signal[f] > 0.1 * highest)
-            result.guinier[f] = guinier(subtract(frame_of(series, f), result.mean_buffer));
+            result.guinier[f] = guinier(subtract(frame_of(series, f), result.mean_buffer), 60);
 }
 
 /// How far the buffer on the other side of the peak is from the one that is used.

@@ -432,9 +432,11 @@ PairDistances fit_pair_distances(const Profile& curve, double gyration_radius) {
         if (!std::isfinite(best_evidence(coarse))) return {};
         const Ranges ranges = ranges_that_count(coarse, diameters[1] / diameters[0],
                                                 std::sqrt(alphas[1] / alphas[0]));
-        pairs = summarise(evaluate_all(
-            bins, log_steps(ranges.min_diameter, ranges.max_diameter, kFine),
-            log_steps(ranges.min_alpha, ranges.max_alpha, kFineAlphas), forward, true));
+        std::vector<Cell> fine =
+            evaluate_all(bins, log_steps(ranges.min_diameter, ranges.max_diameter, kFine),
+                         log_steps(ranges.min_alpha, ranges.max_alpha, kFineAlphas), forward, true);
+        if (!std::isfinite(best_evidence(fine))) return {};
+        pairs = summarise(std::move(fine));
         pairs.model = intensity_of(pairs, curve.q);
         double chi2 = 0;
         for (std::size_t k = 0; k < curve.size(); ++k)
