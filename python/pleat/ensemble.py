@@ -320,7 +320,8 @@ def ensemble(source, *, select=None, pbc="auto", match="names"):
     source : an Ensemble; a path or a list of paths; an array [frame, atom, 3] in angstrom, taken
         without a copy where it is contiguous float32; mdtraj's Trajectory; MDAnalysis's Universe or
         AtomGroup; a Structure of Bio.PDB; gemmi's Structure or Model; ProDy's AtomGroup, Selection or
-        Ensemble
+        Ensemble. Or an iterator or list of chunks of frames, each one of these (arrays [frame, atom, 3]), such
+        as mdtraj.iterload: they are joined in one array, the memory of all frames and one chunk
     select : atoms to take, as text, indices or a mask
     pbc : as read_ensemble takes it; for files and for objects with periodic cells. For arrays, see Ensemble
     match : of several files, as read_ensemble takes it
@@ -329,11 +330,62 @@ def ensemble(source, *, select=None, pbc="auto", match="names"):
         found = source
     elif is_paths(source):
         found = read_ensemble(source, pbc=pbc, match=match)
+    elif _are_chunks(source):
+        found = _joined(source, pbc)
     else:
         held = other_packages.frames_of(source)
         xyz, atoms, box = held or (source, None, None)
         found = Ensemble(xyz, None if atoms is None else _topology(atoms), box=box, pbc=pbc if held else "auto")
     return found if select is None else found.select(select)
+
+
+def _are_chunks(source):
+    if isinstance(source, (list, tuple)) and source:
+        return getattr(getattr(source[0], "xyz", source[0]), "ndim", 0) == 3
+    return hasattr(source, "__next__")
+
+
+def _joined(chunks, pbc):
+    """One ensemble from consecutive chunks of frames of the same atoms."""
+    first = xyz = topology = None
+    count, notes = 0, []
+    for number, chunk in enumerate(chunks):
+        try:
+            if first is not None and topology is not None and getattr(chunk, "topology", None) is topology:
+                coordinates, box = other_packages.in_angstrom(chunk)
+                part = Ensemble(coordinates, first.topology, box=box, pbc=pbc)
+            else:
+                part = ensemble(chunk, pbc=pbc)
+            if first is None:
+                first, xyz = part, np.empty((0, *part.xyz.shape[1:]), dtype=np.float32)
+                topology = chunk.topology if hasattr(chunk, "unitcell_vectors") else None
+            _check_chunk(first, part)
+        except InputError as error:
+            raise InputError(f"chunk {number}: {error}") from None
+        notes += [note for note in part.notes if note not in notes]
+        if count + len(part) > len(xyz):  # grows where it lies, so that memory is not needed twice
+            xyz.resize((count + len(part) + count // 8, *xyz.shape[1:]), refcheck=False)
+        xyz[count:count + len(part)] = part.xyz
+        count += len(part)
+    if first is None:
+        raise InputError("expected chunks of frames, found none")
+    xyz.resize((count, *xyz.shape[1:]), refcheck=False)
+    return Ensemble(xyz, first.topology, notes=notes)
+
+
+def _check_chunk(first, part):
+    """InputError for a chunk without frames, with other atoms than the first, or moved by a vector of its own."""
+    if len(part) == 0:
+        raise InputError("expected frames, found none")
+    if part.shape[1] != first.shape[1]:
+        raise InputError(f"expected {first.shape[1]} atoms as in chunk 0, found {part.shape[1]}")
+    if part.topology is not first.topology and has_names(part) and has_names(first) and any(
+            getattr(part.topology, name) != getattr(first.topology, name)
+            for name in ("names", "residue_numbers", "chains")):
+        raise InputError("expected the atoms of chunk 0, found others of other names")
+    if any(note.kind == "moved" for note in part.notes):
+        raise InputError("expected coordinates near the origin, found some of float64 that were moved there: subtract "
+                         "one vector from all chunks, or give float32")
 
 
 def is_paths(source):

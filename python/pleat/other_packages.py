@@ -77,8 +77,14 @@ def _from_mdtraj(trajectory):
         chain = getattr(atom.residue.chain, "chain_id", None) or atom.residue.segment_id
         atoms.append((atom.name, element.symbol if element else "X", atom.residue.name, atom.residue.resSeq, "",
                       chain or chr(65 + atom.residue.chain.index % 26), element.mass if element else 0.0))
-    box = None if trajectory.unitcell_vectors is None else trajectory.unitcell_vectors * ANGSTROM_PER_NM
-    return trajectory.xyz * ANGSTROM_PER_NM, atoms, box
+    xyz, box = in_angstrom(trajectory)
+    return xyz, atoms, box
+
+
+def in_angstrom(trajectory):
+    """Coordinates and periodic cells (or None) of mdtraj's Trajectory."""
+    cells = trajectory.unitcell_vectors
+    return trajectory.xyz * ANGSTROM_PER_NM, None if cells is None else cells * ANGSTROM_PER_NM
 
 
 def _of_mdanalysis(atom, name, otherwise):

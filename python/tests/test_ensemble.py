@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pleat
 import pytest
-from helpers import DATA, made_ensemble
+from helpers import DATA, in_process, made_ensemble
 
 STRUCTURE = DATA / "1a8o.pdb.gz"
 
@@ -312,3 +312,75 @@ def test_models_of_a_folder_have_names_and_scores(tmp_path):
     assert found.scores["plddt"].tolist() == [89.5, 89] and found.scores["ptm"].tolist() == [0.5, 0.5]
     with pytest.raises(pleat.InputError, match="leave relaxed out"):
         pleat.read_ensemble(tmp_path, relaxed=True)
+
+
+class Trajectory:
+    """What pleat reads of mdtraj's Trajectory: nanometres, a topology that chunks share."""
+
+    class Atom:
+        def __init__(self, number):
+            chain = type("Chain", (), {"chain_id": "A", "index": 0})
+            self.residue = type("Residue", (), {"name": "ALA", "resSeq": number + 1, "chain": chain, "segment_id": ""})
+            self.name, self.element = "CA", None
+
+    def __init__(self, xyz, topology=None):
+        self.xyz, self.unitcell_vectors = xyz / np.float32(10), None
+        atoms = [self.Atom(number) for number in range(xyz.shape[1])]
+        self.topology = topology or type("Topology", (), {"atoms": atoms})
+
+
+def test_chunks_are_joined():
+    xyz = made_ensemble(30, 20)
+    cuts = [0, 7, 8, 19, 30]
+    chunks = [xyz[a:b] for a, b in zip(cuts, cuts[1:])]
+    for source in (chunks, tuple(chunks), iter(chunks), (chunk for chunk in chunks), [xyz]):
+        found = pleat.ensemble(source)
+        np.testing.assert_array_equal(found.xyz, xyz)
+        assert found.topology is None and not np.shares_memory(found.xyz, xyz)
+    whole = pleat.cluster(xyz, cutoff=3.5)
+    np.testing.assert_array_equal(pleat.cluster(iter(chunks), cutoff=3.5).assignment, whole.assignment)
+    np.testing.assert_array_equal(pleat.rmsd(iter(chunks)).matrix, pleat.rmsd(xyz).matrix)
+    np.testing.assert_array_equal(pleat.rmsd(chunks, against=iter(chunks)).matrix, pleat.rmsd(xyz, against=xyz).matrix)
+
+
+def test_chunks_of_trajectories_are_in_nanometres():
+    xyz = made_ensemble(12, 5)
+    first = Trajectory(xyz[:4])
+    later = [Trajectory(xyz[4:9], first.topology), Trajectory(xyz[9:])]  # the same topology, and an equal one
+    found = pleat.ensemble(iter([first, *later]), select="resid 2 to 4")
+    np.testing.assert_allclose(found.xyz, xyz[:, 1:4], atol=1e-5)
+    assert found.topology.residue_numbers == [2, 3, 4]
+    later[1].topology.atoms[2].name = "CB"
+    with pytest.raises(pleat.InputError, match="chunk 2: expected the atoms of chunk 0"):
+        pleat.ensemble([first, *later])
+
+
+def test_iterload_of_mdtraj(plain):
+    mdtraj = pytest.importorskip("mdtraj", reason="mdtraj is not there")
+    whole = mdtraj.load(str(plain))
+    found = pleat.ensemble(mdtraj.iterload(str(plain), chunk=1))
+    np.testing.assert_array_equal(found.xyz, pleat.ensemble(whole).xyz)
+
+
+@pytest.mark.parametrize("chunks, text", [
+    ([], "expected chunks of frames, found none"),
+    ([np.ones((2, 4, 3)), np.ones((0, 4, 3))], "chunk 1: expected frames, found none"),
+    ([np.ones((2, 4, 3)), np.ones((2, 5, 3))], "chunk 1: expected 4 atoms as in chunk 0, found 5"),
+    ([np.ones((2, 4, 3)), np.ones((4, 3))], r"chunk 1: expected coordinates .* found shape \(4, 3\)"),
+    ([np.full((2, 4, 3), 1e6)], "chunk 0: expected coordinates near the origin"),
+])
+def test_chunks_that_do_not_fit_are_refused(chunks, text):
+    with pytest.raises(pleat.InputError, match=text):
+        pleat.ensemble(iter(chunks))
+
+
+def test_chunks_need_their_memory_once():
+    frames, atoms = 1000, 1000
+    risen = in_process(
+        "import numpy as np, pleat, resource\n"
+        f"chunk = np.ones(({frames}, {atoms}, 3), np.float32)\n"
+        "pleat.ensemble(iter([chunk]))\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "assert len(pleat.ensemble(chunk for _ in range(24))) == 24000\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n")
+    assert int(risen) * 1024 < 1.3 * 24 * 12 * frames * atoms
