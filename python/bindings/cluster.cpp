@@ -105,9 +105,11 @@ std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<
     const rmsd::Parameters superposition = with_precision(precision);
     const View<const float, 3> view = coordinates(xyz);
     const std::vector<double> own = copy_array(weights);
-    bool reduces = false;
+    bool reduces = false, by_rows = false;
     return run(
         [&](CallContext& call, const cluster::Parameters& parameters) {
+            by_rows = parameters.method == cluster::Method::kcenters;
+            if (by_rows) return call.choose_device(std::nullopt);
             const rmsd::ClusteringDevice device = rmsd::choose_clustering_gpus(
                 view.extent(0), view.extent(1), superposition,
                 parameters.method == cluster::Method::gromos, call.is_named(), call.context);
@@ -115,7 +117,8 @@ std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<
             reduces = device.reduces;
         },
         [&](const Context& lane) {
-            return rmsd::superposed_pairs(view, own, superposition, reduces, lane);
+            return by_rows ? rmsd::superposed_rows(view, own, superposition, lane)
+                           : rmsd::superposed_pairs(view, own, superposition, reduces, lane);
         },
         options, how);
 }

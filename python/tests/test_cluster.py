@@ -2,7 +2,7 @@
 import numpy as np
 import pleat
 import pytest
-from helpers import in_process, made_ensemble, program
+from helpers import in_process, kabsch, made_ensemble, program
 
 
 def two_groups():
@@ -107,6 +107,57 @@ def test_iterated_density_leaves_the_densest_items():
     assert found.rounds["round"].max() == 3 and found.peaks is None
     with pytest.raises(pleat.UsageError, match="give keep"):
         pleat.cluster(matrix, method="iterated-density")
+
+
+def centres_by_numpy(xyz, k, cutoff=0.0):
+    """Gonzalez's centres in float64; (assignment, centres) before clusters are numbered by size."""
+    centres, nearest, assignment = [], np.full(len(xyz), np.inf), np.zeros(len(xyz), int)
+    while len(centres) < k and nearest.max() >= cutoff:
+        centre = 0 if not centres else int(nearest.argmax())
+        row = np.array([kabsch(frame, xyz[centre]) for frame in xyz])
+        row[centre] = 0
+        assignment[row < nearest] = len(centres)
+        nearest = np.minimum(nearest, row)
+        centres.append(centre)
+    return assignment, centres, nearest
+
+
+def by_size(assignment, centres):
+    order = sorted(range(len(centres)), key=lambda c: (-(assignment == c).sum(), np.flatnonzero(assignment == c)[0]))
+    return [order.index(c) for c in assignment], [centres[c] for c in order]
+
+
+@pytest.mark.parametrize("options", [{"k": 1}, {"k": 9}, {"cutoff": 2.2}, {"cutoff": 50.0}, {"k": 48}])
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_centres_are_those_of_float64(options, device):
+    xyz = np.concatenate([made_ensemble(15, 8, 1), made_ensemble(20, 8, 2), made_ensemble(13, 8, 3)])
+    assignment, centres, nearest = centres_by_numpy(xyz, options.get("k", len(xyz)), options.get("cutoff", 0.0))
+    found = pleat.cluster(xyz, method="kcenters", device=device, **options)
+    assert (found.assignment.tolist(), found.centres.tolist()) == by_size(assignment, centres)
+    assert found.clusters["medoid"].tolist() == found.centres.tolist()
+    assert (0 if found.histogram is None else found.histogram.sum()) == len(xyz) - len(centres)
+    assert found.clusters["radius"].max() == pytest.approx(nearest.max(), abs=1e-5)
+    if "cutoff" in options:
+        assert nearest.max() < options["cutoff"] and found.cutoff == options["cutoff"]
+
+
+def test_centres_find_known_states_and_sweeps_better_medoids():
+    states = np.random.default_rng(7).integers(0, 5, 400)
+    groups = [iter(made_ensemble(400, 12, seed)) for seed in range(5)]
+    xyz = np.array([next(groups[state]) for state in states])
+    found = pleat.cluster(xyz, method="kcenters", k=5)
+    assert len(set(zip(found.assignment, states))) == 5
+    better = pleat.cluster(xyz, method="kcenters", k=5, medoid_sweeps=5)
+    assert len(set(zip(better.assignment, states))) == 5
+    totals = [(one.clusters["mean"] * (one.clusters["size"] - 1)).sum() for one in (found, better)]
+    assert totals[1] < totals[0] and better.histogram.sum() == 395
+
+
+def test_centres_of_identical_frames():
+    xyz = np.repeat(made_ensemble(1, 6), 7, axis=0)
+    assert len(pleat.cluster(xyz, method="kcenters", cutoff=0.001).clusters) == 1
+    found = pleat.cluster(xyz, method="kcenters", k=3)
+    assert found.centres.tolist() == [0, 1, 2] and found.clusters["radius"].max() < 1e-3
 
 
 def states(text):

@@ -2,6 +2,7 @@
 import math
 import os
 import random
+import shutil
 import struct
 import unittest
 from pathlib import Path
@@ -19,6 +20,8 @@ METHODS = (("gromos", "--cutoff", "3"), ("gmx", "--cutoff", "3"), ("single", "--
            ("complete", "--k", "3"), ("average", "--k", "3"), ("ward", "--k", "3"),
            ("kmedoids", "--k", "3"), ("dbscan", "--cutoff", "2.5"),
            ("density-peaks", "--k", "3"), ("jarvis-patrick", "--nearest", "12"))
+BY_CENTRES = (("kcenters", "--k", "3"), ("kcenters", "--cutoff", "5"),
+              ("kcenters", "--k", "3", "--medoid-sweeps", "2", "--silhouettes"))
 
 
 def npy(shape, values, kind="f"):
@@ -87,9 +90,9 @@ class Cluster(ProgramTest):
 
     def test_every_method_finds_the_shapes(self):
         kinds, path = self.ensemble()
-        for method, *options in METHODS:
-            with self.subTest(method):
-                run = self.cluster(path, "--method", method, *options, run=method)
+        for method, *options in (*METHODS, *BY_CENTRES):
+            with self.subTest((method, *options)):
+                run = self.cluster(path, "--method", method, *options, run="-".join((method, *options)))
                 found = self.assignment(run)
                 self.assertTrue(same_groups(found, kinds), found)
                 sizes = [found.count(c) for c in range(3)]
@@ -125,6 +128,19 @@ class Cluster(ProgramTest):
                 for name in found.keys() - {"cite.bib", "series.tsv"}:  # a matrix has no files of frames
                     self.assertEqual(found[name], expected[name], name)
 
+    def test_centres_are_the_frames_of_a_run_or_a_matrix(self):
+        kinds, path = self.ensemble()
+        for method, *options in BY_CENTRES:
+            found = []
+            for name, matrix in (("full", "full"), ("none", "none")):
+                shutil.rmtree(self.folder / name, ignore_errors=True)
+                self.cluster(path, "--matrix", matrix, run=name, command="rmsd")
+                found.append(self.assignment(self.cluster(self.folder / name, "-m", method, *options, "--force")))
+            found.append(self.assignment(self.cluster(path, "-m", method, *options, "--force")))
+            self.assertTrue(same_groups(found[0], kinds))
+            self.assertEqual(found[0], found[1])
+            self.assertEqual(found[0], found[2])
+
     def test_run_of_another_distance(self):
         kinds, path = self.ensemble()
         run = self.cluster(path, "--metric", "drmsd", run="drmsd", command="rmsd")
@@ -136,9 +152,9 @@ class Cluster(ProgramTest):
 
     def test_threads_change_nothing(self):
         _, path = self.ensemble(frames=300)
-        for method, *options in METHODS:
+        for number, (method, *options) in enumerate((*METHODS, *BY_CENTRES)):
             one, two = (results(self.cluster(path, "-m", method, *options, "--threads", n,
-                                             run=f"{method}{n}")) for n in (1, 3))
+                                             run=f"{method}{number}-{n}")) for n in (1, 3))
             self.assertEqual(one, two, method)
 
     def test_members_lie_on_their_medoid(self):
@@ -349,6 +365,11 @@ class Cluster(ProgramTest):
                  "minus_weights.npy: expected weights from 0 to 1e15, found -1"),
                 ((good, *out, "-m", "kmedoids"), 2, "--method kmedoids: give --k"),
                 ((good, *out, "-m", "average"), 2, "give --cutoff or --k"),
+                ((good, *out, "-m", "kcenters"), 2, "--method kcenters: give --cutoff or --k"),
+                ((good, *out, "-m", "kcenters", *cut, "--k", "2"), 2, "give either --cutoff or --k, not both"),
+                ((good, *out, "-m", "kcenters", "--k", "9"), 2, "--k: 9 clusters are more than the 8 items"),
+                ((good, *out, "-m", "kcenters", *cut, "--device", "cuda"), 2, "kcenters computes on CPUs"),
+                ((good, *out, *cut, "--medoid-sweeps", "2"), 2, "leave --medoid-sweeps out: only kcenters"),
                 ((good, *out, *cut, "--k", "2"), 2, "give --cutoff alone"),
                 ((good, *out, "-m", "ward", "--k", "9"), 2, "--k: 9 clusters are more than the 8 items"),
                 ((good, *out, "-m", "ward", "--k", "0"), 2, "--k: expected a whole number", "'0'"),

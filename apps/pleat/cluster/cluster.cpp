@@ -204,11 +204,20 @@ void check_symmetry(const ClusterOptions& options) {
         throw UsageError("leave --fit out: --symmetry chains measures the superposed atoms");
 }
 
+/// Whether each frame is compared with one at a time, never all pairs.
+bool is_by_rows(const ClusterOptions& options) {
+    return options.parameters.method == cluster::Method::kcenters;
+}
+
 /// Throws UsageError for options that exclude each other.
 void check_clustering(const ClusterOptions& options) {
     cluster::check_options(options.parameters);
     check_options(options.structures);
     check_symmetry(options);
+    if (is_by_rows(options) && options.symmetry.symmetry == Symmetry::none &&
+        options.symmetry.fit.empty() && options.run.names_device() &&
+        make_context(options.run).device.kind == Device::Kind::cuda)
+        throw UsageError("kcenters computes on CPUs: leave --device out");
 }
 
 /// Formats ascending atom indices as a selection: "index 0 to 5 8 10 to 12".
@@ -697,8 +706,8 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
     if (ranks.is_leader()) {
         check_pipes(options);
         if (read == nullptr)
-            own = read_cluster_input(options.ensemble, options.superposition, options.symmetry, run,
-                                     context);
+            own = read_cluster_input(options.ensemble, options.superposition, options.symmetry,
+                                     is_by_rows(options), run, context);
         else
             record_ensemble(options.ensemble, read->coordinates->files, run,
                             !options.ensemble.topology.empty());

@@ -42,6 +42,7 @@ struct ClusterInput {
     EnsembleSource ensemble;                   ///< where these came from
     std::string remark;    ///< which device was chosen and why, if one was chosen
     bool reduces = false;  ///< the device counts and clusters pairs itself: see PairReductions
+    bool by_rows = false;  ///< frames are compared with one at a time: see superposed_rows()
 
     // What distances_of() needs.
     std::filesystem::path matrix;  ///< empty: frames are superposed
@@ -70,9 +71,10 @@ struct ClusterInput {
 
 /// Reads `ensemble`: the folder of a finished `pleat rmsd` (its matrix is used if it has one,
 /// otherwise its ensemble is superposed again; the manifest names the ensemble), an .npy file of
-/// one or two axes, or any input of `pleat rmsd`. Throws InputError, UsageError.
+/// one or two axes, or any input of `pleat rmsd`. `by_rows`: see ClusterInput. Throws InputError,
+/// UsageError.
 ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
-                                const SymmetryOptions& symmetry, RunDirectory& run,
+                                const SymmetryOptions& symmetry, bool by_rows, RunDirectory& run,
                                 const Context& context);
 
 /// Memory and time of clustering `ensemble` (as for read_cluster_input()), with this many bytes

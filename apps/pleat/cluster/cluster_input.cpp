@@ -122,6 +122,9 @@ Index whole_number(const std::map<std::string, std::string>& values, const std::
     return std::isfinite(number) ? static_cast<Index>(number) : 0;
 }
 
+/// Memory per frame of a method that compares frames with one at a time, besides coordinates.
+constexpr std::int64_t kRowBytes = 100;
+
 bool on_gpu(const Context& context) { return context.device.kind == Device::Kind::cuda; }
 
 rmsd::ComparedSizes compared_sizes(Index frames, Index atoms, const rmsd::AtomSets& sets) {
@@ -202,13 +205,14 @@ void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirector
 
 /// Reads the frames to compare: into memory or, if they do not fit and are superposed as named,
 /// without symmetry, to the disk.
-Coordinates read_superposed(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
-                            const SymmetryOptions& symmetry, RunDirectory& run,
-                            const Context& context) {
-    if (symmetry.symmetry != Symmetry::none || ensemble.in_place || ensemble.each_chain)
+Coordinates read_superposed(const ClusterInput& input, RunDirectory& run, const Context& context) {
+    const EnsembleSource& ensemble = input.ensemble;
+    if (input.symmetry.symmetry != Symmetry::none || ensemble.in_place || ensemble.each_chain)
         return read_coordinates(ensemble, run, context);
     return read_coordinates(ensemble, run, context, nullptr, [&](Index frames, Index atoms) {
-        return rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
+        return input.by_rows ? kRowBytes * frames
+                             : rmsd::memory_needed(frames, atoms, input.superposition,
+                                                   {Device::Kind::cpu, 0});
     });
 }
 
@@ -266,8 +270,7 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
     // Atoms that are only measured do not affect the superposition.
     if (has_other_atoms(earlier)) input.symmetry.symmetry = Symmetry::none;
     input.coordinates = has_matrix ? read_coordinates(input.ensemble, run, context)
-                                   : read_superposed(input.ensemble, input.superposition,
-                                                     input.symmetry, run, context);
+                                   : read_superposed(input, run, context);
     check_size(input, earlier);
     find_symmetry(input, context);
     input.recomputes_near_cutoffs = has_matrix && is_superposed && !input.is_permuted();
@@ -304,6 +307,14 @@ Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameter
     const bool is_permuted = !sets.are_plain();
     rmsd::Parameters pairs = superposition;
     pairs.matrix = rmsd::MatrixLayout::none;
+    if (parameters.method == cluster::Method::kcenters && !is_permuted) {
+        pairs.precision = rmsd::FitPrecision::float64;
+        const double seconds = rmsd::pair_seconds(size.atoms, pairs) / resolve_threads(context);
+        Estimate rows =
+            cluster::estimate(size.frames, {.pair_seconds = seconds}, parameters, context);
+        rows.host_bytes += kRowBytes * size.frames + 24 * size.frames * size.atoms;
+        return rows;
+    }
     const Estimate superposing =
         rmsd::estimate(compared_sizes(size.frames, size.atoms, sets), pairs, context, sets);
     const double count =
@@ -322,12 +333,13 @@ Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameter
 }
 
 ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
-                                const SymmetryOptions& symmetry, RunDirectory& run,
+                                const SymmetryOptions& symmetry, bool by_rows, RunDirectory& run,
                                 const Context& context) {
     ClusterInput input;
     input.name = ensemble.sources.front();
     input.ensemble = ensemble;
     input.superposition = parameters;
+    input.by_rows = by_rows;
     if (ensemble.sources.size() == 1) {
         const EarlierRun earlier =
             read_earlier_run(std::filesystem::path(input.name) / "manifest.json");
@@ -349,7 +361,7 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
     input.symmetry = symmetry;
     match_sources(input.ensemble, {}, context);
     input.ensemble.in_place = compared_atoms(symmetry, ensemble.select, {}).in_place;
-    input.coordinates = read_superposed(input.ensemble, parameters, symmetry, run, context);
+    input.coordinates = read_superposed(input, run, context);
     find_symmetry(input, context);
     return input;
 }
@@ -398,7 +410,8 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
     const bool is_stored = !matrix.empty();
     return {.input = is_stored ? fmt::format("{} items in {}", size.frames, matrix.string())
                                : fmt::format("{} frames, {} atoms", size.frames, size.atoms),
-            .may_use_gpu = !is_stored && (sets.are_plain() || rmsd::can_try_all(sets)),
+            .may_use_gpu = !is_stored && parameters.method != cluster::Method::kcenters &&
+                           (sets.are_plain() || rmsd::can_try_all(sets)),
             .on = [=](const Context& context) {
                 Estimate all =
                     is_stored
@@ -423,7 +436,10 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
         !frames.on_disk.is_on_disk() || input.superposition.precision == rmsd::FitPrecision::mixed;
     const bool is_gromos = parameters.method == cluster::Method::gromos && is_held &&
                            (context.lanes.empty() || ranks.size() == 1);
-    if (task.choose_device) {
+    if (input.by_rows) {
+        if (!options.names_device()) context.device = {Device::Kind::cpu, 0};
+        input.remark = fmt::format("device {}: kcenters superposes on CPUs", context.device.name());
+    } else if (task.choose_device) {
         input.remark = task.choose_device(
             demand_of(frames.frames(), frames.atoms(), parameters, input.superposition), context);
         input.reduces =
@@ -452,6 +468,9 @@ std::unique_ptr<PairSource> distances_of(const ClusterInput& input, const Contex
     if (input.matrix.empty() && input.is_permuted())
         return rmsd::permuted_pairs(input.coordinates->xyz, input.sets(), input.superposition,
                                     context);
+    if (input.matrix.empty() && input.by_rows)
+        return rmsd::superposed_rows(input.coordinates->store(), input.coordinates->weights,
+                                     input.superposition, context);
     if (input.matrix.empty())
         return rmsd::superposed_pairs(input.coordinates->store(), input.coordinates->weights,
                                       input.superposition, input.reduces, context);
@@ -468,7 +487,7 @@ std::unique_ptr<PairSource> distances_of(const ClusterInput& input, const Contex
 
 void members(Packer& pack, ClusterInput& input) {
     pack(input.name, input.matrix, input.known, input.coordinates, input.recomputes_near_cutoffs,
-         input.in_place, input.superposition.precision, input.symmetry.symmetry,
+         input.by_rows, input.in_place, input.superposition.precision, input.symmetry.symmetry,
          input.symmetry.relabel, input.chains, input.orders);
 }
 

@@ -64,7 +64,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr const char *kPairStage = "pairs", *kQuantileStage = "quantile", *kPeakStage = "peaks",
                      *kDescriptionStage = "describe", *kNeighbourStage = "neighbours",
                      *kSilhouetteStage = "silhouettes", *kMedoidStage = "medoids",
-                     *kGreedyStage = "greedy", *kRoundStage = "rounds";
+                     *kGreedyStage = "greedy", *kRoundStage = "rounds", *kCentreStage = "centres";
 
 /// Maximum number of sweep values whose stages are saved; more would leave thousands of files.
 constexpr std::size_t kSavedTrials = 100;
@@ -80,6 +80,7 @@ std::size_t pair_count(Index count) { return static_cast<std::size_t>(pairs_befo
 struct Trial {
     Clustering clustering;
     double cutoff = kNaN;
+    std::vector<float> to_centres = {};  ///< [item]: distance, of k-centres
 };
 
 class Clusterer {
@@ -101,6 +102,7 @@ public:
         if (parameters.keep.value_or(1) > source.count())
             throw UsageError(fmt::format("--keep: {} items are more than the {} that there are",
                                          *parameters.keep, source.count()));
+        if (trials_.family == MethodFamily::centres) return;  // never visits all pairs
         if (known != nullptr && use(*known)) return;
         const bool has_one_cutoff = trials_.cutoffs.size() == 1;
         const bool is_kept = keeps_pairs(source.count(), source.is_stored());
@@ -147,7 +149,12 @@ public:
         // After a sweep over cutoffs the stored peaks are those of the last value, not of the best.
         if (trials_.family == MethodFamily::peaks && trials_.cutoffs.size() > 1)
             result.peaks = peaks_at(result.cutoff);
-        result.clusters = describe(*source_, result.clustering, stage(kDescriptionStage));
+        if (trials_.family == MethodFamily::centres) {
+            result.clusters = describe_by_centres(result.clustering, best->to_centres);
+            result.statistics = statistics_of(result.clustering, std::move(best->to_centres));
+        } else {
+            result.clusters = describe(*source_, result.clustering, stage(kDescriptionStage));
+        }
         if (!best_silhouettes.empty())
             add_silhouettes(best_silhouettes, result.clustering, result.clusters);
         return result;
@@ -161,6 +168,18 @@ private:
             point.noise += cluster == kNoise;
         }
         return point;
+    }
+
+    /// Of the distances of items to their centres, without the centres themselves.
+    PairStatistics statistics_of(const Clustering& clustering,
+                                 std::vector<float> to_centres) const {
+        for (const Index centre : clustering.centres) to_centres[centre] = -1.0F;
+        std::erase(to_centres, -1.0F);
+        PairStatistics statistics(1, parameters_.bin_width);
+        statistics.add_rows(
+            {0, 1}, 1, [&](Index) { return to_centres.data(); },
+            [&](Index) { return std::ssize(to_centres); });
+        return statistics;
     }
 
     Context stage(std::string_view name) const { return stage_context(context_, *source_, name); }
@@ -338,6 +357,14 @@ private:
                                           statistics_.max(), stage(kRoundStage));
                 return {densest_cluster(rounds_)};
             case MethodFamily::shared: return shared_trial(value);
+            case MethodFamily::centres: {
+                CentreClusters found = k_centres(
+                    *source_, {count, varies_cutoff ? value : 0.0, parameters_.medoid_sweeps},
+                    trial_stage(kCentreStage));
+                number_by_size(found.clustering);
+                return {std::move(found.clustering), varies_cutoff ? value : kNaN,
+                        std::move(found.distances)};
+            }
             case MethodFamily::peaks: break;
         }
         return peaks_trial(value);
@@ -399,7 +426,8 @@ std::vector<std::string> checkpoint_names(const Parameters& parameters,
     const std::size_t trials = trials_of(parameters).values().size();
     // One additional pass, because neighbours are found again for the best value of a sweep.
     for (std::size_t n = 0; n < std::min(trials + 1, kSavedTrials); ++n)
-        for (const char* stage : {kNeighbourStage, kSilhouetteStage, kMedoidStage, kGreedyStage})
+        for (const char* stage :
+             {kNeighbourStage, kSilhouetteStage, kMedoidStage, kGreedyStage, kCentreStage})
             add(numbered(stage, n));
     return names;
 }

@@ -30,7 +30,8 @@ enum class Method {
     dbscan,
     density_peaks,
     iterated_density,
-    jarvis_patrick
+    jarvis_patrick,
+    kcenters
 };
 std::span<const std::string_view> names_of(Method);
 
@@ -70,6 +71,7 @@ struct Parameters {
     std::optional<std::int64_t> keep = {};  ///< items that iterated density leaves
     double drop = 0.1;                      ///< share of the items that each of its rounds drops
     std::int64_t nearest = 10, common = 3;
+    std::int64_t medoid_sweeps = 0;  ///< of kcenters
     double bin_width = 0.05;
     bool silhouettes = false;
 };
@@ -100,8 +102,8 @@ void number_by_size(Clustering& clustering);
 /// Description of one cluster's members.
 struct ClusterDescription {
     Index size = 0;
-    Index medoid =
-        0;  ///< the member with the minimum mean distance to the others, the first of equals
+    Index medoid = 0;   ///< the member with the minimum mean distance to the others, the first of
+                        ///< equals; kcenters: the centre
     double mean = 0;    ///< mean distance of the other members to it; 0 if there are none
     double radius = 0;  ///< the maximum of these
     double silhouette = std::numeric_limits<double>::quiet_NaN();  ///< mean of members, if computed
@@ -137,7 +139,7 @@ struct DensityRound {
 };
 
 struct Result {
-    PairStatistics statistics;  ///< of all pairs
+    PairStatistics statistics;  ///< of all pairs; kcenters: of items with their centres
     Clustering clustering;
     std::vector<ClusterDescription> clusters;
     double silhouette = 0;          ///< mean over items; NaN if it was not computed

@@ -113,6 +113,22 @@ std::vector<ClusterDescription> describe(const PairSource& distances, const Clus
     return clusters;
 }
 
+std::vector<ClusterDescription> describe_by_centres(const Clustering& clustering,
+                                                    const std::vector<float>& distances) {
+    std::vector<ClusterDescription> clusters(clustering.centres.size());
+    for (std::size_t i = 0; i < distances.size(); ++i) {
+        ClusterDescription& one = clusters[clustering.assignment[i]];
+        ++one.size;
+        one.mean += distances[i];  // a sum until the end
+        one.radius = std::max<double>(one.radius, distances[i]);
+    }
+    for (std::size_t c = 0; c < clusters.size(); ++c) {
+        clusters[c].medoid = clustering.centres[c];
+        clusters[c].mean /= static_cast<double>(std::max<Index>(clusters[c].size - 1, 1));
+    }
+    return clusters;
+}
+
 std::vector<double> silhouettes(const PairSource& distances, const Clustering& clustering,
                                 const Context& context) {
     constexpr double kNone = -2.0;  // lower than any silhouette

@@ -11,6 +11,10 @@ namespace pleat::cluster {
 std::vector<ClusterDescription> describe(const PairSource& distances, const Clustering& clustering,
                                          const Context& context);
 
+/// Descriptions by the distances of all items to the centres of their clusters, [item].
+std::vector<ClusterDescription> describe_by_centres(const Clustering& clustering,
+                                                    const std::vector<float>& distances);
+
 /// Rousseeuw, Journal of Computational and Applied Mathematics 20:53 (1987): (b - a) / max(a, b),
 /// where a is an item's mean distance to the others in its cluster and b the minimum mean distance
 /// to another cluster; 0 for an only member and if both are 0. NaN for noise, and for all if there

@@ -2,6 +2,7 @@
 #include "pleat/cluster/estimate.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "pleat/cluster/methods/methods.h"
 #include "pleat/cluster/stage.h"
@@ -25,6 +26,7 @@ double passes_of(const Trials& trials, const Parameters& parameters) {
         case MethodFamily::medoids: passes += 10 * tried; break;  // rounds of all rows
         case MethodFamily::peaks: passes += trials.cutoffs.empty() ? 3 : 1; break;
         case MethodFamily::rounds: passes += 2; break;
+        case MethodFamily::centres: passes = 0; break;
     }
     if (trials.has_several() || parameters.silhouettes) passes += 2 * tried;
     return passes;
@@ -43,7 +45,8 @@ Estimate estimate(Index items, const DistanceCost& distances, const Parameters& 
     constexpr std::int64_t kItemBytes = 200, kBandBytes = std::int64_t{16} << 20;
     const Trials trials = trials_of(parameters);
     const Index pairs = pairs_before(items, items);
-    const bool is_kept = keeps_pairs(items, distances.is_stored);
+    const bool has_centres = trials.family == MethodFamily::centres;
+    const bool is_kept = !has_centres && keeps_pairs(items, distances.is_stored);
     Estimate all;
     all.host_bytes = kItemBytes * items + kBandBytes + (is_kept ? 4 * pairs : 0);
     double of_method = 0;
@@ -57,6 +60,7 @@ Estimate estimate(Index items, const DistanceCost& distances, const Parameters& 
             all.host_bytes += medoid_bytes(items, static_cast<Index>(k));
             break;
         }
+        case MethodFamily::centres: break;
         case MethodFamily::rounds: all.host_bytes += std::int64_t{128} << 20; break;
         case MethodFamily::shared:
             if (trials.uses_nearest) {
@@ -74,6 +78,15 @@ Estimate estimate(Index items, const DistanceCost& distances, const Parameters& 
     }
     if (context.device.kind == Device::Kind::reference) return all;
     const double passes = passes_of(trials, parameters);
+    if (has_centres) {
+        if (trials.counts.empty()) return all;  // a cutoff does not say how many centres
+        const double centres = std::accumulate(trials.counts.begin(), trials.counts.end(), 0.0);
+        const double compared = static_cast<double>(items) * centres *
+                                static_cast<double>(1 + parameters.medoid_sweeps);
+        all.seconds = 0.05 + (compared + passes * static_cast<double>(pairs)) *
+                                 (distances.is_stored ? kStoredPair : distances.pair_seconds);
+        return all;
+    }
     const bool is_read = is_kept || distances.is_stored;
     const double per_pair = distances.is_stored ? kStoredPair * passes
                             : is_kept ? distances.pair_seconds + kStoredPair * (passes - 1)

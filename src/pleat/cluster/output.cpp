@@ -313,6 +313,7 @@ std::vector<std::string_view> citations(Method method, bool has_silhouettes) {
             case Method::dbscan: return {"Ester1996"};
             case Method::iterated_density: return {};
             case Method::jarvis_patrick: return {"Jarvis1973"};
+            case Method::kcenters: return {"Gonzalez1985"};
             case Method::density_peaks: break;
         }
         return {"Rodriguez2014"};

@@ -100,8 +100,8 @@ template struct RangeOf<true>;
 namespace {
 
 constexpr std::string_view kMethods[] = {
-    "gromos",   "gmx",    "single",        "complete",         "average",       "ward",
-    "kmedoids", "dbscan", "density-peaks", "iterated-density", "jarvis-patrick"};
+    "gromos",   "gmx",    "single",        "complete",         "average",        "ward",
+    "kmedoids", "dbscan", "density-peaks", "iterated-density", "jarvis-patrick", "kcenters"};
 
 MethodFamily family_of(Method method) {
     switch (method) {
@@ -112,6 +112,7 @@ MethodFamily family_of(Method method) {
         case Method::density_peaks: return MethodFamily::peaks;
         case Method::iterated_density: return MethodFamily::rounds;
         case Method::jarvis_patrick: return MethodFamily::shared;
+        case Method::kcenters: return MethodFamily::centres;
         default: return MethodFamily::tree;
     }
 }
@@ -129,20 +130,22 @@ std::vector<Field> fields(Parameters& p) {
                  "kmedoids; dbscan; density-peaks; iterated-density: the items that remain when "
                  "those farthest from all others are dropped repeatedly; jarvis-patrick: links "
                  "items that are in each other's lists of neighbours and have neighbours in "
-                 "common, as gmx cluster -method jarvis-patrick",
+                 "common, as gmx cluster -method jarvis-patrick; kcenters: the item farthest from "
+                 "all centres is the next one, for millions of frames",
          .letter = 'm'},
         {.name = "cutoff",
          .target = &p.cutoff,
          .help =
              "Items below this distance (angstrom between frames) are neighbours; trees are cut "
-             "at this height. first:last:step tries several values and uses the one with the "
+             "at this height; kcenters adds centres until every item is below it. first:last:step "
+             "tries several values and uses the one with the "
              "largest mean silhouette",
          .letter = 'c',
          .value_name = "DISTANCE"},
         {.name = "k",
          .target = &p.k,
-         .help = "Number of clusters for trees, kmedoids and density-peaks; first:last[:step] "
-                 "tries several",
+         .help = "Number of clusters for trees, kmedoids, kcenters and density-peaks; "
+                 "first:last[:step] tries several",
          .letter = 'k',
          .value_name = "NUMBER"},
         {.name = "min-neighbours",
@@ -172,6 +175,13 @@ std::vector<Field> fields(Parameters& p) {
          .help = "Number of common neighbours that links two items in jarvis-patrick",
          .min = 0,
          .max = 2e9},
+        {.name = "medoid-sweeps",
+         .target = &p.medoid_sweeps,
+         .help =
+             "How often kcenters then moves each centre to the best of three random members, if "
+             "better, and gives all items to their nearest centre",
+         .min = 0,
+         .max = 1000},
         {.name = "silhouettes",
          .target = &p.silhouettes,
          .help = "Measure how well each cluster is separated from the others; always done if "
@@ -201,6 +211,8 @@ Trials trials_of(const Parameters& p) {
     if (trials.family != MethodFamily::shared &&
         (p.nearest != usual.nearest || p.common != usual.common))
         refuse("leave --nearest and --common out: only jarvis-patrick has them");
+    if (trials.family != MethodFamily::centres && p.medoid_sweeps != usual.medoid_sweeps)
+        refuse("leave --medoid-sweeps out: only kcenters has it");
     switch (trials.family) {
         case MethodFamily::shared:
             if (has_k) refuse("leave --k out: clusters are what neighbours connect");
@@ -219,6 +231,7 @@ Trials trials_of(const Parameters& p) {
             if (has_k) refuse("give --cutoff alone, not --k");
             break;
         case MethodFamily::tree:
+        case MethodFamily::centres:
             if (!has_cutoff && !has_k) refuse("give --cutoff or --k");
             if (has_cutoff && has_k) refuse("give either --cutoff or --k, not both");
             break;

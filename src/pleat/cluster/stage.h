@@ -11,7 +11,7 @@
 
 namespace pleat::cluster {
 
-enum class MethodFamily { greedy, dbscan, tree, medoids, peaks, rounds, shared };
+enum class MethodFamily { greedy, dbscan, tree, medoids, peaks, rounds, shared, centres };
 
 struct Trials {
     MethodFamily family = MethodFamily::greedy;

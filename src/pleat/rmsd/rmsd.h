@@ -202,6 +202,13 @@ std::unique_ptr<PairSource> superposed_pairs(const FrameStore& xyz, std::span<co
                                              const Parameters& parameters, bool reduces,
                                              const Context& context);
 
+/// superposed_pairs() for few rows at a time. Frames stay in float32 where they are, in memory or
+/// on disk (`xyz` must outlive the result), and are centred when they are compared: all bits are
+/// the same. Computes on CPUs: copying a frame to a GPU takes longer than one RMSD. Throws
+/// UsageError if the context's device is a GPU; else as run().
+std::unique_ptr<PairSource> superposed_rows(const FrameStore& xyz, std::span<const double> weights,
+                                            const Parameters& parameters, const Context& context);
+
 /// The RMSD of all pairs of frames [frame, atom, axis] in place, or over the permutations of
 /// sets.equal_chains or the orders of sets.equal_orders, computed when they are asked for.
 /// `xyz` is copied. Throws as run().

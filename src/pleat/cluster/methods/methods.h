@@ -105,6 +105,26 @@ void require_medoids(Index count, Index clusters);
 /// `context.checkpoint`. Throws Cancelled.
 Medoids k_medoids(const PairSource& distances, Index clusters, const Context& context);
 
+struct CentreOptions {
+    Index clusters = 0;       ///< 0: until every item is below `cutoff` of its centre
+    double cutoff = 0;        ///< used if `clusters` is 0
+    std::int64_t sweeps = 0;  ///< of medoid updates
+};
+struct CentreClusters {
+    Clustering clustering;         ///< not numbered by size
+    std::vector<float> distances;  ///< [item]: to its centre
+};
+
+/// Gonzalez, Theoretical Computer Science 38:293 (1985): the first item is the first centre, and
+/// the item farthest from its nearest centre (the first of equals) is the next one. An item belongs
+/// to its nearest centre, of equally near ones to the one found first. In each sweep, the centre of
+/// each cluster is compared with three members drawn by Context::seed; the one with the minimum sum
+/// of distances becomes the centre, and all items go to their nearest centre. Compares items with
+/// one centre at a time; memory 8 bytes per item. Ranks share the items. Resumes from
+/// `context.checkpoint`. Throws Cancelled.
+CentreClusters k_centres(const PairSource& distances, const CentreOptions& options,
+                         const Context& context);
+
 /// The decision graph of Rodriguez and Laio, Science 344:1492 (2014). Of items of equal density the
 /// earlier one counts as denser, and of equally near ones the earlier is taken. `degrees` are those
 /// of Neighbours. Visits all pairs once; ranks share them. Throws Cancelled.

@@ -44,6 +44,14 @@ TEST(ClusterEstimate, TimeGrowsWithPairsPassesAndTrials) {
     EXPECT_GT(estimate(20000, {.pair_seconds = 1e-8}, sweep, {}).seconds, 3 * once);
     // A million frames of 100 atoms take 32 s on an H200 (bench/cluster.md).
     EXPECT_LT(of(1000000, Method::gromos, {.reduces = true, .pair_seconds = 7e-11}).seconds, 96);
+    // k-centres: items times centres; a cutoff does not say how many.
+    Parameters centres = by(Method::kcenters);
+    EXPECT_EQ(estimate(20000, {.pair_seconds = 1e-8}, centres, {}).seconds, 0);
+    centres.cutoff = {};
+    centres.k = 100;
+    EXPECT_NEAR(estimate(20000, {.pair_seconds = 1e-8}, centres, {}).seconds, 0.05 + 0.02, 1e-6);
+    centres.medoid_sweeps = 4;
+    EXPECT_NEAR(estimate(20000, {.pair_seconds = 1e-8}, centres, {}).seconds, 0.05 + 0.1, 1e-6);
     Context reference;
     reference.device = {Device::Kind::reference, 0};
     EXPECT_EQ(estimate(20000, {}, by(Method::gromos), reference).seconds, 0);

@@ -110,6 +110,27 @@ TEST(Resume, ResumesAfterACancelOnAnyNumberOfRanks) {
     }
 }
 
+TEST(Resume, OfCentresGivesTheSameOnRanksAndAfterACancel) {
+    const StoredPairs stored = grouped_pairs(250, 4, 8);
+    for (Parameters parameters : {with(Method::kcenters, {}, 6), with(Method::kcenters, 3, {}),
+                                  with(Method::kcenters, {}, 7)}) {
+        parameters.medoid_sweeps = parameters.k.is_set() && *parameters.k.first == 7 ? 2 : 0;
+        SCOPED_TRACE(shown(parameters));
+        const Result expected = run(stored, parameters, threads(1));
+        ASSERT_GT(expected.clusters.size(), 4U);
+        for (const int reports : {3, 5, 1 << 30}) {
+            const pleat::test::TemporaryFolder folder;
+            const auto checkpoint = folder / "checkpoint.npz";
+            const OddBands source(stored, 23);
+            const auto first = run_on_ranks(source, parameters, 2, checkpoint, reports);
+            EXPECT_EQ(first.has_value(), reports > 5);
+            const auto found = run_on_ranks(source, parameters, 3, checkpoint);
+            ASSERT_TRUE(found);
+            expect_same(*found, expected);
+        }
+    }
+}
+
 TEST(Resume, ResumesLaterStagesAfterACancel) {
     const Parameters gromos = with(Method::gromos, 0.5, {});
     const OnALine whole(kTooMany, false);

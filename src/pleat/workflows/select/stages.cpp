@@ -76,6 +76,10 @@ Clusters Stages::cluster_frames(View<const float, 3> xyz, const cluster::Paramet
                                 const Context& context) {
     Context own = context;
     own.checkpoint.clear();
+    if (parameters.method == cluster::Method::kcenters) {
+        own.device = {Device::Kind::cpu, 0};  // as superposed_rows() says
+        return clusters_of(cluster::run(*rmsd::superposed_rows(xyz, {}, {}, own), parameters, own));
+    }
     const rmsd::ClusteringDevice device = rmsd::choose_clustering_device(
         xyz.extent(0), xyz.extent(1), {}, parameters.method == cluster::Method::gromos,
         device_is_named_, own);
