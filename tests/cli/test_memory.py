@@ -2,6 +2,7 @@
 import random
 import resource
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -44,6 +45,25 @@ class LargerThanMemory(ProgramTest):
                 streamed, told = self.run_quietly(*call, *self.LIMIT, run=f"streamed{number}")
                 self.assertEqual(told.count("1500 frames of 40 atoms need"), 1, told)
                 self.assertIn(f"they are read in blocks from {streamed / FRAMES} (703.1 KiB)", told)
+                self.assertEqual(results(streamed), results(whole))
+                for fact, value in manifest(whole)["results"].items():
+                    self.assertEqual(manifest(streamed)["results"][fact], value, fact)
+
+    def test_centres_and_fluctuations_need_the_coordinates_alone(self):
+        source = random.Random(5)
+        shape = [source.gauss(0, 8) for _ in range(120)]
+        values = [x + source.gauss(0, 0.8) for _ in range(500) for x in shape]
+        path = self.folder / "long.npy"
+        path.write_bytes(npy((60000, 40, 3), []) + 120 * struct.pack("<60000f", *values))
+        limit = ("--memory", "0.115", *self.LIMIT[2:])
+        for number, call in enumerate((
+                ("cluster", path, "-m", "kcenters", "--k", "5", "--medoid-sweeps", "1", "--timestep", "10"),
+                ("rmsd", path, "--rmsf"), ("rmsd", path, "--reference", "-1", "--superposed", "npy"))):
+            with self.subTest(call):
+                whole, told = self.run_quietly(*call, "--device", "cpu", run=f"whole{number}")
+                self.assertNotIn("from disk", told)
+                streamed, told = self.run_quietly(*call, *limit, run=f"streamed{number}")
+                self.assertIn(f"they are read in blocks from {streamed / FRAMES} (27.5 MiB)", told)
                 self.assertEqual(results(streamed), results(whole))
                 for fact, value in manifest(whole)["results"].items():
                     self.assertEqual(manifest(streamed)["results"][fact], value, fact)

@@ -30,6 +30,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/steps.h"
 #include "pleat/core/name_of.h"
+#include "pleat/rmsd/assign/assignment.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/metric.h"
@@ -254,14 +255,14 @@ Array<double, 2> find_reference(const ComparedFrames& compared, const SetOptions
     const Coordinates& input = compared.frames;
     const ReferenceChoice reference = parse_reference(options.reference);
     if (reference.kind == ReferenceChoice::Kind::mean) {
-        rmsd::MeanStructure mean = rmsd::mean_structure(input.xyz, compared.sets, context);
+        rmsd::MeanStructure mean = rmsd::mean_structure(input.store(), compared.sets, context);
         run.fact("mean_rounds", static_cast<std::int64_t>(mean.rounds));
         run.fact("mean_change", mean.change);
         write_npy(run.output("mean.npy"), mean.xyz.data(), {input.atoms(), 3});
         return std::move(mean.xyz);
     }
     if (reference.kind == ReferenceChoice::Kind::frame)
-        return rmsd::to_double(input.xyz[parse_frame_number(reference.text, input.frames())]);
+        return rmsd::to_double(input.frame(parse_frame_number(reference.text, input.frames())));
     // Crystal structures and predicted models have no simulation cell that could split molecules.
     const Pbc pbc = compared.source.pbc == Pbc::none ? Pbc::none : Pbc::automatic;
     return rmsd::to_double(
@@ -330,7 +331,7 @@ void write_superposed(const ComparedFrames& compared, const Array<double, 2>& re
     const std::string_view ending = name_of(format);
     FrameFile file(run.output(fmt::format("superposed.{}", ending)), topology, input.frames());
     for_each_frame(context, "superposed", input.frames(), [&](Index i) {
-        superposer(input.xyz[i], moved);
+        superposer(input.frame(i), moved);
         for (Index k = 0; k < topology.atom_count(); ++k) {
             const Index atom = compared.sets.measured.empty() ? k : compared.sets.measured[k];
             for (int axis = 0; axis < 3; ++axis)
@@ -373,7 +374,8 @@ void write_compared(const ComparedFrames& compared, const SetOptions& options,
                           measured_topology(compared),
                           rmsd::residues_in_order(compared.sets, input.atoms()));
     if (options.rmsf) {
-        rmsd::Fluctuations all = rmsd::fluctuations(input.xyz, reference, compared.sets, context);
+        rmsd::Fluctuations all =
+            rmsd::fluctuations(input.store(), reference, compared.sets, context);
         all.rmsf = measured_of(compared, all.rmsf);
         all.distance = measured_of(compared, all.distance);
         rmsd::write_rmsf(run, measured_topology(compared), all,
@@ -430,7 +432,7 @@ rmsd::AtomSets sets_of(const Topology& all, const EnsembleSource& source, const 
     return sets;
 }
 
-/// Reads the frames to compare; for RMSDs of all pairs to disk if necessary (read_coordinates()).
+/// Reads the frames to compare; for RMSDs by all atoms to disk if necessary (read_coordinates()).
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
                              const rmsd::Parameters& parameters, RunDirectory& run,
                              const Context& context) {
@@ -440,8 +442,9 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     std::function<std::int64_t(Index, Index)> work_bytes;
     const bool has_symmetry = options.symmetry.symmetry != Symmetry::none;
     if (parameters.metric == rmsd::Metric::rmsd && !is_split && !has_symmetry &&
-        !options.has_reference() && !options.has_against())
+        !options.has_against())
         work_bytes = [&](Index frames, Index count) {
+            if (options.has_reference()) return 100 * frames;  // values and origins
             return rmsd::memory_needed(frames, count, parameters, {Device::Kind::cpu, 0});
         };
     compared.frames = read_coordinates(compared.source, run, context, nullptr, work_bytes);
@@ -474,9 +477,29 @@ void record_symmetry(const ComparedFrames& compared, const SetOptions& options, 
         run.fact("unproven", compared.unproven);
 }
 
-/// Compares, over all ranks; the leading one writes reference.tsv and what else
-/// is asked for, and returns the values' summary. With --relabel the chains of the frames change
-/// places.
+/// Compares frames on disk with a structure block by block, on the leading rank.
+rmsd::Result compare_blocks(const Coordinates& input, const Array<float, 2>& reference,
+                            const rmsd::AtomSets& sets, double bin_width, const Context& context) {
+    rmsd::Result all;
+    all.frames = input.frames();
+    all.atoms = input.atoms();
+    all.statistics = PairStatistics(all.frames, bin_width);
+    if (context.rank() > 0) return all;
+    const View<const float, 3> only(reference.data(), Index{1}, all.atoms, Index{3});
+    rmsd::Assignment assignment(only, sets.weights, std::nullopt, bin_width, context);
+    auto xyz = Array<float, 3>::unset(assignment.block_frames(), all.atoms, Index{3});
+    for_each_block(context, "reference", all.frames, xyz.extent(0), [&](Index first, Index count) {
+        input.on_disk.read(first * 3 * all.atoms, count * 3 * all.atoms, xyz.data());
+        const rmsd::Nearest found = assignment.add({xyz.data(), count, all.atoms, Index{3}});
+        all.values.insert(all.values.end(), found.values.begin(), found.values.end());
+    });
+    const auto value = [&](Index row) { return all.values.data() + row; };
+    all.statistics.add_rows({0, all.frames}, 1, value, [](Index) { return 1; });
+    return all;
+}
+
+/// Compares, over all ranks; the leading one writes reference.tsv and what else is asked for, and
+/// returns the values' summary. With --relabel the chains of the frames change places.
 rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
                            const rmsd::Parameters& parameters, Ranks& ranks, const Context& context,
                            RunDirectory& run) {
@@ -492,7 +515,9 @@ rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
     ranks.share(narrow);
     if (options.symmetry.relabel) ranks.share(compared.frames.xyz);
     rmsd::Result result =
-        rmsd::run_reference(compared.frames.xyz, narrow, compared.sets, parameters, context);
+        compared.frames.on_disk.is_on_disk()
+            ? compare_blocks(compared.frames, narrow, compared.sets, parameters.bin_width, context)
+            : rmsd::run_reference(compared.frames.xyz, narrow, compared.sets, parameters, context);
     compared.unproven = result.unproven;
     if (ranks.is_leader())
         write_compared(compared, options, result, parameters, reference, alone, run);

@@ -16,22 +16,33 @@ namespace pleat::rmsd {
 namespace {
 
 constexpr int kMaxRounds = 100;
-constexpr Index kBlock = 64;  // frames summed together
+constexpr Index kBlock = 64;     // frames summed together
+constexpr Index kBlocks = 1024;  // whose sums are in memory
 
 /// Sums over frames that do not depend on the number of threads: `add(frame, sums)` adds the frames
-/// of a block one after another; then the sums of the blocks are added.
-std::vector<double> sum_frames(Index frames, Index size, int threads,
-                               const std::function<void(Index, double*)>& add) {
-    const Index blocks = (frames + kBlock - 1) / kBlock;
-    Array<double, 2> block_sums(blocks, size);
-    parallel_for(threads, blocks, [&](Index block, int) {
-        for (Index i = block * kBlock; i < std::min(frames, (block + 1) * kBlock); ++i)
-            add(i, block_sums[block].data);
-    });
+/// of a block one after another; then the sums of the blocks are added. Throws Cancelled.
+std::vector<double> sum_frames(const FrameStore& xyz, Index size, const Context& context,
+                               const std::function<void(View<const float, 2>, double*)>& add) {
+    const Index frames = xyz.frame_count(), blocks = (frames + kBlock - 1) / kBlock;
     std::vector<double> sums(size);
-    for (Index block = 0; block < blocks; ++block)
-        for (Index n = 0; n < size; ++n) sums[n] += block_sums(block, n);
+    for (Index first = 0; first < blocks; first += kBlocks) {
+        throw_if_cancelled(context, "superpose");
+        const Index count = std::min(kBlocks, blocks - first);
+        Array<double, 2> block_sums(count, size);
+        parallel_for(resolve_threads(context), count, [&](Index block, int) {
+            const Index from = (first + block) * kBlock;
+            for (Index i = from; i < std::min(frames, from + kBlock); ++i)
+                add(xyz.frame(i), block_sums[block].data);
+        });
+        for (Index block = 0; block < count; ++block)
+            for (Index n = 0; n < size; ++n) sums[n] += block_sums(block, n);
+    }
     return sums;
+}
+
+/// Frames on disk were checked when they were read.
+void check_frames(const FrameStore& xyz) {
+    if (!xyz.is_on_disk()) check_coordinates(xyz.in_memory());
 }
 
 }  // namespace
@@ -91,13 +102,11 @@ Array<double, 2> to_double(View<const float, 2> structure) {
     return wide;
 }
 
-MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
-                             const Context& context) {
-    check_coordinates(xyz);
-    const Index frames = xyz.extent(0), atoms = xyz.extent(1);
-    const int threads = resolve_threads(context);
+MeanStructure mean_structure(const FrameStore& xyz, const AtomSets& sets, const Context& context) {
+    check_frames(xyz);
+    const Index frames = xyz.frame_count(), atoms = xyz.atom_count();
     MeanStructure mean;
-    mean.xyz = to_double(xyz[0]);
+    mean.xyz = to_double(xyz.frame(0));
     const Array<double, 2> first = mean.xyz;
     double size = 0.0;
     for (Index k = 0; k < atoms; ++k)
@@ -108,9 +117,9 @@ MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
     for (mean.rounds = 0; mean.rounds < kMaxRounds;) {
         const Superposer superposer(mean.xyz, sets);
         const std::vector<double> sums =
-            sum_frames(frames, 3 * atoms, threads, [&](Index i, double* to) {
+            sum_frames(xyz, 3 * atoms, context, [&](View<const float, 2> frame, double* to) {
                 Array<double, 2> moved(atoms, Index{3});
-                superposer(xyz[i], moved);
+                superposer(frame, moved);
                 for (Index n = 0; n < 3 * atoms; ++n) to[n] += moved.data()[n];
             });
         double change = 0.0, weight = 0.0;
@@ -136,16 +145,16 @@ MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
     return mean;
 }
 
-Fluctuations fluctuations(View<const float, 3> xyz, View<const double, 2> target,
-                          const AtomSets& sets, const Context& context) {
-    check_coordinates(xyz);
-    const Index frames = xyz.extent(0), atoms = xyz.extent(1);
+Fluctuations fluctuations(const FrameStore& xyz, View<const double, 2> target, const AtomSets& sets,
+                          const Context& context) {
+    check_frames(xyz);
+    const Index frames = xyz.frame_count(), atoms = xyz.atom_count();
     const Superposer superposer(target, sets);
     // Four sums per atom: the squared distance, and its three components.
     const std::vector<double> sums =
-        sum_frames(frames, 4 * atoms, resolve_threads(context), [&](Index i, double* to) {
+        sum_frames(xyz, 4 * atoms, context, [&](View<const float, 2> frame, double* to) {
             Array<double, 2> moved(atoms, Index{3});
-            superposer(xyz[i], moved);
+            superposer(frame, moved);
             for (Index k = 0; k < atoms; ++k, to += 4)
                 for (int axis = 0; axis < 3; ++axis) {
                     const double apart = moved(k, axis) - target(k, axis);

@@ -54,8 +54,7 @@ struct MeanStructure {
 /// Starts with the first frame, and superposes and averages until a round changes less than 1e-6
 /// angstrom (or 1e-7 of the structure's size, if that is more), at most 100 times. Throws
 /// Cancelled, InputError for coordinates that are not finite.
-MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
-                             const Context& context);
+MeanStructure mean_structure(const FrameStore& xyz, const AtomSets& sets, const Context& context);
 
 /// Root mean square fluctuation of each atom, [atom], angstrom.
 struct Fluctuations {
@@ -64,7 +63,7 @@ struct Fluctuations {
 };
 /// Fluctuations of frames [frame, atom, axis] after superposition on `target` [atom, axis]. If the
 /// target is their mean_structure(), fluctuations around the target and around the mean are equal.
-Fluctuations fluctuations(View<const float, 3> xyz, View<const double, 2> target,
-                          const AtomSets& sets, const Context& context);
+Fluctuations fluctuations(const FrameStore& xyz, View<const double, 2> target, const AtomSets& sets,
+                          const Context& context);
 
 }  // namespace pleat::rmsd
