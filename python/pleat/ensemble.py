@@ -379,9 +379,8 @@ def _check_chunk(first, part):
         raise InputError("expected frames, found none")
     if part.shape[1] != first.shape[1]:
         raise InputError(f"expected {first.shape[1]} atoms as in chunk 0, found {part.shape[1]}")
-    if part.topology is not first.topology and has_names(part) and has_names(first) and any(
-            getattr(part.topology, name) != getattr(first.topology, name)
-            for name in ("names", "residue_numbers", "chains")):
+    known = [[one.names, one.residue_numbers, one.chains] for one in (first.topology, part.topology) if one is not None]
+    if part.topology is not first.topology and known[0] != known[-1]:
         raise InputError("expected the atoms of chunk 0, found others of other names")
     if any(note.kind == "moved" for note in part.notes):
         raise InputError("expected coordinates near the origin, found some of float64 that were moved there: subtract "

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <random>
 #include <vector>
 
@@ -129,17 +128,14 @@ private:
     /// another `centre`, [centre of the items]; each value may have an error.
     std::vector<float> skipped_below(Index centre, bool is_new) const {
         std::vector<float> bounds(centres_.size(), kIsCentre);
-        if (distances_.is_metric() && bounds.size() > 1) {
-            std::map<Index, std::size_t> others;  // ascending
-            for (std::size_t c = 0; c < centres_.size(); ++c) others.emplace(centres_[c], c);
-            std::vector<Index> items;
-            for (const auto& [item, number] : others) items.push_back(item);
-            std::vector<float> values(items.size());
-            distances_.between({&centres_[centre], 1}, items, values.data());
-            for (std::size_t n = 0; n < items.size(); ++n)
-                bounds[others.at(items[n])] = std::max(
-                    kIsCentre,
-                    static_cast<float>(values[n] / 2.0 - 2.0 * distances_.error(values[n])));
+        std::vector<Index> others = centres_;
+        std::ranges::sort(others);
+        if (distances_.is_metric() && others.size() > 1) {
+            const std::vector<float> values = distances_to(centres_[centre], others);
+            for (std::size_t n = 0; n < others.size(); ++n) {
+                const double bound = values[n] / 2.0 - 2.0 * distances_.error(values[n]);
+                bounds[at(others[n]).centre] = std::max(kIsCentre, static_cast<float>(bound));
+            }
         }
         if (!is_new) bounds[centre] = std::numeric_limits<float>::infinity();
         return bounds;

@@ -258,12 +258,9 @@ DeviceClusters FramePairs::gromos(double cutoff, std::vector<std::int32_t> neigh
     return cluster_on_cuda(*frames_, {cutoff, std::move(neighbours), hash_}, context);
 }
 
-namespace {
-
-/// `is_in_blocks`: whether frames are read in blocks, wherever they are.
-std::unique_ptr<PairSource> pairs_of(const FrameStore& xyz, std::span<const double> weights,
-                                     const Parameters& parameters, bool reduces, bool is_in_blocks,
-                                     const Context& context) {
+std::unique_ptr<PairSource> superposed_pairs(const FrameStore& xyz, std::span<const double> weights,
+                                             const Parameters& parameters, bool reduces,
+                                             const Context& context) {
     check_input(xyz, parameters);
     const AtomSets sets{{}, {}, {weights.begin(), weights.end()}};
     check(sets, xyz.atom_count());
@@ -272,7 +269,7 @@ std::unique_ptr<PairSource> pairs_of(const FrameStore& xyz, std::span<const doub
     own.cutoff.reset();
     const int threads = resolve_threads(context);
     std::shared_ptr<const FrameSource> frames;
-    if (is_in_blocks || needs_blocks(xyz, own, context))
+    if (needs_blocks(xyz, own, context))
         frames = block_source(xyz, sets.weights, threads);
     else
         frames = memory_source(owned(centre(xyz.in_memory(), weights, threads)));
@@ -282,19 +279,17 @@ std::unique_ptr<PairSource> pairs_of(const FrameStore& xyz, std::span<const doub
         is_kept ? problem_hash(xyz, xyz, sets, own, context) : std::string(), context);
 }
 
-}  // namespace
-
-std::unique_ptr<PairSource> superposed_pairs(const FrameStore& xyz, std::span<const double> weights,
-                                             const Parameters& parameters, bool reduces,
-                                             const Context& context) {
-    return pairs_of(xyz, weights, parameters, reduces, false, context);
-}
-
 std::unique_ptr<PairSource> superposed_rows(const FrameStore& xyz, std::span<const double> weights,
                                             const Parameters& parameters, const Context& context) {
     if (context.device.kind == Device::Kind::cuda)
         throw UsageError("kcenters computes on CPUs: leave --device out");
-    return pairs_of(xyz, weights, parameters, false, true, context);
+    check_input(xyz, parameters);
+    const AtomSets sets{{}, {}, {weights.begin(), weights.end()}};
+    check(sets, xyz.atom_count());
+    const bool is_kept = !context.checkpoint.empty();
+    return std::make_unique<FramePairs>(
+        block_source(xyz, sets.weights, resolve_threads(context)), parameters.precision, false,
+        is_kept ? problem_hash(xyz, xyz, sets, parameters, context) : std::string(), context);
 }
 
 std::unique_ptr<PairSource> recompute_near_cutoffs(std::unique_ptr<PairSource> matrix,
