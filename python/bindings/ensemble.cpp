@@ -67,7 +67,7 @@ py::tuple make_whole(const Argument<float>& given, const std::shared_ptr<Topolog
             else
                 cell.vectors = {
                     {{at[0], at[1], at[2]}, {at[3], at[4], at[5]}, {at[6], at[7], at[8]}}};
-            molecules.apply(cell, frame, "array", f);
+            molecules.apply(cell, frame, "array", f, f);
             for (Index i = 0; i < atoms; ++i)
                 for (Index axis = 0; axis < 3; ++axis) whole(f, i, axis) = frame(axis, i);
         }
@@ -113,7 +113,8 @@ py::tuple read(const std::vector<std::string>& sources, const std::string& topol
                                            .truncated = truncated,
                                            .pbc = parse_pbc(pbc),
                                            .scores = score_options(scores),
-                                           .relaxed = relaxed});
+                                           .relaxed = relaxed,
+                                           .threads = available_threads()});
         if (common != nullptr)
             ensemble.notes.insert(ensemble.notes.begin(), common->notes.begin(),
                                   common->notes.end());

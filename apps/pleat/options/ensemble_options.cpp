@@ -333,6 +333,7 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     const bool reads_topology = atoms == nullptr && !options.topology.empty();
     EnsembleOptions reading = reading_options(options);
     reading.atoms = std::move(atoms);
+    reading.threads = resolve_threads(context);
     // The key does not cover atoms of another ensemble, so these readings are not shared.
     SharedInputs* const store = reading.atoms == nullptr ? options.inputs : nullptr;
     const std::filesystem::path file = run.checkpoint("checkpoint.frames.f32");

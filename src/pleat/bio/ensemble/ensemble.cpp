@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "pleat/bio/ensemble/ensemble_files.h"
@@ -19,6 +20,7 @@
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
+#include "pleat/core/hardware/system.h"
 #include "pleat/core/loops/parallel.h"
 
 namespace pleat {
@@ -50,14 +52,25 @@ public:
           in_block_(std::max<Index>(1, kBlockBytes / (12 * std::max<Index>(1, atoms)))),
           overflow_(overflow) {}
 
-    void add(View<const float, 2> frame) {
-        if (blocks_.empty() || in_last_ == in_block_) begin_block();
-        std::ranges::copy(frame, blocks_.back()[in_last_++].begin());
+    /// Whether the next frame needs begin_block().
+    bool is_full() const { return blocks_.empty() || in_last_ == in_block_; }
+    /// The place of the next frame [axis, atom], which add() adds.
+    View<float, 2> place() { return blocks_.back().view()[in_last_]; }
+    void add() {
+        ++in_last_;
         ++count_;
     }
 
+    /// Makes room for frames. All frames that were added must be set.
+    void begin_block() {
+        choose_file();
+        if (file_) write_blocks();
+        if (!file_ || blocks_.empty()) blocks_.push_back(make_array(in_block_, atoms_));
+        in_last_ = 0;
+    }
+
     /// Hands the frames to the ensemble.
-    void finish(Ensemble& ensemble) {
+    void finish(Ensemble& ensemble, int threads) {
         choose_file();
         if (file_) {
             write_blocks();
@@ -66,13 +79,19 @@ public:
             ensemble.on_disk = FrameStore(overflow_->file, count_, atoms_);
             return;
         }
-        ensemble.xyz = Array<float, 3>::unset(count_, 3, atoms_);
+        ensemble.xyz = make_array(count_, atoms_);
         // Blocks are freed one by one while they are copied, so that coordinates are never in
         // memory twice.
+        float* to = ensemble.xyz.data();
         for (std::size_t b = 0; b < blocks_.size(); ++b) {
-            const Index first = static_cast<Index>(b) * in_block_;
-            const Index count = std::min(in_block_, count_ - first);
-            std::copy_n(blocks_[b].begin(), count * 3 * atoms_, ensemble.xyz[first].begin());
+            constexpr Index kPieces = 16;  // larger than a page
+            const Index frames = b + 1 < blocks_.size() ? in_block_ : in_last_;
+            const auto edge = [&](Index piece) { return frames * 3 * atoms_ * piece / kPieces; };
+            parallel_for(threads, kPieces, [&](Index piece, int) {
+                std::copy(blocks_[b].data() + edge(piece), blocks_[b].data() + edge(piece + 1),
+                          to + edge(piece));
+            });
+            to += edge(kPieces);
             blocks_[b] = {};
         }
     }
@@ -85,12 +104,10 @@ private:
             file_.emplace(overflow_->file);
     }
 
-    void begin_block() {
-        choose_file();
-        if (file_) write_blocks();
-        if (!file_ || blocks_.empty())
-            blocks_.push_back(Array<float, 3>::unset(in_block_, 3, atoms_));
-        in_last_ = 0;
+    static Array<float, 3> make_array(Index frames, Index atoms) {
+        auto array = Array<float, 3>::unset(frames, 3, atoms);
+        system::prefer_large_pages(array.data(), static_cast<std::int64_t>(array.bytes()));
+        return array;
     }
 
     /// Appends the frames in memory to the file, atom by atom, and keeps the last block's memory.
@@ -121,23 +138,78 @@ private:
     std::optional<OutputFile> file_;
 };
 
+/// Frames that one thread fetches while others finish those of the batch before.
+struct Batch {
+    std::vector<FetchedFrame> frames;
+    Index count = 0;
+    bool is_last = false;
+    std::exception_ptr problem;  ///< of the frame after them
+};
+
+/// Fetches frames up to the end of the block.
+void fetch(EnsembleReader& reader, FrameCollector& frames, Batch& batch, Ensemble& ensemble) {
+    batch.count = 0;
+    try {
+        while (batch.count < std::ssize(batch.frames) && !frames.is_full()) {
+            // Makes the page exist: two threads that touch a new one would both fill it with zeros.
+            *frames.place().data = 0;
+            if (!reader.fetch(batch.frames[batch.count], frames.place())) {
+                batch.is_last = true;
+                return;
+            }
+            frames.add();
+            ensemble.origins.push_back(reader.origin());
+            ensemble.numbers.push_back(reader.number());
+            ++batch.count;
+        }
+    } catch (...) {
+        batch.problem = std::current_exception();
+        batch.is_last = true;
+    }
+}
+
+/// Reads all frames. An error is that of the first frame that has one, for any number of threads.
+void read_frames(EnsembleReader& reader, int threads, FrameCollector& frames, Ensemble& ensemble) {
+    constexpr int kMaxThreads = 16;  // more would wait for the thread that fetches
+    threads = std::clamp(threads, 1, kMaxThreads);
+    constexpr Index kMaxFrames = 512, kBytes = Index{16} << 20;
+    const Index bytes = 12 * std::max<Index>(1, reader.all_atoms()->atom_count());
+    std::vector<FrameScratch> scratch;
+    Batch batches[2];
+    for (Batch& batch : batches)
+        batch.frames.resize(std::clamp<Index>(kBytes / bytes, 1, kMaxFrames));
+    for (int turn = 0;; turn = 1 - turn) {
+        Batch &now = batches[turn], &after = batches[1 - turn];
+        const bool are_finished =
+            std::all_of(now.frames.begin(), now.frames.begin() + now.count,
+                        [](const FetchedFrame& frame) { return frame.is_finished; });
+        if (!are_finished) scratch.resize(threads);
+        for (FrameScratch& one : scratch) reader.update(one);
+        parallel_for(threads, are_finished ? 1 : 1 + now.count, [&](Index i, int thread) {
+            if (i > 0 && !now.frames[i - 1].is_finished)
+                reader.finish(now.frames[i - 1], scratch[thread]);
+            else if (i == 0 && !now.is_last)
+                fetch(reader, frames, after, ensemble);
+        });
+        if (now.problem) std::rethrow_exception(now.problem);
+        if (now.is_last) break;
+        if (after.count == 0 && !after.is_last) frames.begin_block();
+    }
+    for (FrameScratch& one : scratch) reader.update(one);
+}
+
 }  // namespace
 
 Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions options,
                        const FrameOverflow* overflow) {
+    const int threads = options.threads;
     EnsembleReader reader(sources, std::move(options));
     Ensemble ensemble;
     ensemble.topology = reader.topology();
     ensemble.all_atoms = reader.all_atoms();
-    const Index atoms = reader.atom_count();
-    FrameCollector frames(atoms, overflow);
-    Array<float, 2> frame(3, atoms);
-    while (reader.next(frame)) {
-        frames.add(frame);
-        ensemble.origins.push_back(reader.origin());
-        ensemble.numbers.push_back(reader.number());
-    }
-    frames.finish(ensemble);
+    FrameCollector frames(reader.atom_count(), overflow);
+    read_frames(reader, threads, frames, ensemble);
+    frames.finish(ensemble, threads);
     ensemble.files = reader.files();
     ensemble.names = reader.names();
     ensemble.are_models = reader.are_models();

@@ -116,6 +116,8 @@ struct EnsembleOptions {
     ScoreOptions scores = {};
     /// Whether relaxed copies of predicted models are read if relaxed and unrelaxed ones exist.
     bool relaxed = false;
+    /// Threads of read_ensemble(). The frames and the errors do not depend on them.
+    int threads = 1;
 };
 
 /// A file lacks atoms of the topology that are selected.

@@ -121,8 +121,9 @@ void EnsembleReader::choose_atoms(std::shared_ptr<const Topology> all) {
     if (common != nullptr)
         for (std::vector<Index>* const atoms : {&selected_, &first})
             for (Index& atom : *atoms) atom = common->atoms[atom];
-    molecules_ = WholeMolecules(all_, first, selected_, options_.pbc);
-    if (selected_.size() != all_->atoms.size()) scratch_ = Array<float, 2>(3, all_->atom_count());
+    scratch_.molecules = WholeMolecules(all_, first, selected_, options_.pbc);
+    if (selected_.size() != all_->atoms.size())
+        scratch_.all_atoms = Array<float, 2>(3, all_->atom_count());
 }
 
 void EnsembleReader::open(std::size_t file) {
@@ -281,12 +282,11 @@ bool EnsembleReader::are_models() const {
 
 /// The periodic cell of the last frame; none if it is a crystal cell. Throws InputError if only
 /// some frames of a file have cells.
-const PeriodicCell& EnsembleReader::cell() {
+const PeriodicCell& EnsembleReader::cell(bool is_first_of_file) {
     static const PeriodicCell kNone;
     if (options_.pbc == Pbc::none || !options_.assembly.empty()) return kNone;
     const bool has_cell = reader_->cell().exists();
-    if (is_first_of_file_) has_cell_ = has_cell;
-    is_first_of_file_ = false;
+    if (is_first_of_file) has_cell_ = has_cell;
     if (has_cell != has_cell_)
         throw InputError(
             files_.paths[origin_.file], 0,
@@ -296,11 +296,12 @@ const PeriodicCell& EnsembleReader::cell() {
     return has_cell && reader_->may_be_crystal() ? kNone : reader_->cell();
 }
 
-/// Reads or skips the next frame of the current file; returns false after its last frame.
-bool EnsembleReader::advance(bool wanted, View<float, 2> frame) {
+/// Reads the next frame of the current file, or skips it if `stored` is null; returns false after
+/// its last frame.
+bool EnsembleReader::advance(StoredCoordinates* stored, View<float, 2> frame) {
     if (is_truncated_) return false;
     try {
-        return wanted ? reader_->next(frame) : reader_->skip();
+        return stored != nullptr ? reader_->next_stored(*stored, frame) : reader_->skip();
     } catch (const CutShort& cut) {
         if (frames_in_file_ == 0) throw;
         if (!options_.truncated)
@@ -332,10 +333,11 @@ bool EnsembleReader::is_wanted(Index frame) const {
     return options_.range.has(frame) && choice_.keeps(frame);
 }
 
-/// Goes to the next frame of all files; reads it if `wanted` and `reads`. False after the last.
-bool EnsembleReader::step(bool& wanted, bool reads, View<float, 2> frame) {
+/// Goes to the next frame of all files; reads it if it is wanted and `stored` is not null. False
+/// after the last.
+bool EnsembleReader::step(bool& wanted, StoredCoordinates* stored, View<float, 2> frame) {
     wanted = is_wanted(seen_);
-    while (!advance(wanted && reads, frame)) {
+    while (!advance(wanted ? stored : nullptr, frame)) {
         if (frames_in_file_ == 0)
             throw InputError(files_.paths[next_file_ - 1], 0, "expected frames, found none");
         if (!open_next()) return false;
@@ -353,14 +355,7 @@ bool EnsembleReader::step(bool& wanted, bool reads, View<float, 2> frame) {
     return true;
 }
 
-void EnsembleReader::gather(View<float, 2> frame) const {
-    for (Index axis = 0; axis < 3; ++axis) {
-        for (std::size_t i = 0; i < selected_.size(); ++i)
-            frame(axis, static_cast<Index>(i)) = scratch_(axis, selected_[i]);
-    }
-}
-
-void EnsembleReader::check(View<float, 2> frame) const {
+void EnsembleReader::check(const FrameOrigin& origin, View<float, 2> frame) const {
     const auto is_fine = [](float x) { return std::abs(x) <= kLargestCoordinate; };  // NaN is not
     // No branch, so that checking valid frames costs almost nothing.
     bool all_fine = true;
@@ -371,9 +366,9 @@ void EnsembleReader::check(View<float, 2> frame) const {
             const float x = frame(axis, atom);
             if (is_fine(x)) continue;
             throw InputError(
-                files_.paths[origin_.file], 0,
+                files_.paths[origin.file], 0,
                 fmt::format(
-                    "frame {}: expected {}, found {} for {}", origin_.frame,
+                    "frame {}: expected {}, found {} for {}", origin.frame,
                     std::isfinite(x) ? "coordinates between -1e15 and 1e15" : "finite coordinates",
                     x,
                     topology_->named ? topology_->atom_label(atom) : fmt::format("atom {}", atom)));
@@ -404,11 +399,12 @@ void EnsembleReader::check_unit(View<float, 2> frame) {
              true});
 }
 
-/// Skips frames up to the next wanted one and, if `reads`, reads it; false after the last one.
-bool EnsembleReader::find(bool reads, View<float, 2> frame) {
+/// Skips frames up to the next wanted one and reads it, or skips it too if `stored` is null; false
+/// after the last one.
+bool EnsembleReader::find(StoredCoordinates* stored, View<float, 2> frame) {
     while (seen_ < options_.range.last) {
         bool wanted = false;
-        if (!step(wanted, reads, frame)) {
+        if (!step(wanted, stored, frame)) {
             choice_.check_count(seen_);
             break;
         }
@@ -424,23 +420,58 @@ bool EnsembleReader::find(bool reads, View<float, 2> frame) {
                     files_.paths.size() == 1 ? "" : "s"));
 }
 
-bool EnsembleReader::next(View<float, 2> frame) {
-    const bool has_other_atoms = selected_.size() != all_->atoms.size();
-    const View<float, 2> read = has_other_atoms ? scratch_.view() : frame;
-    if (!find(true, read)) return false;
-    molecules_.apply(cell(), read, files_.paths[origin_.file], origin_.frame);
-    if (has_other_atoms) gather(frame);
-    check(frame);
+bool EnsembleReader::fetch(FetchedFrame& fetched, View<float, 2> frame) {
+    const View<float, 2> read = scratch_.all_atoms.size() > 0 ? scratch_.all_atoms.view() : frame;
+    if (!find(&fetched.stored, read)) return false;
+    const bool is_first = std::exchange(is_first_of_file_, false);
+    fetched.frame = frame;
+    fetched.origin = origin_;
+    fetched.number = number();
+    fetched.cell = cell(is_first);
+    // The first frame with a cell may show the bonds and the reference that all others need.
+    fetched.is_finished = is_first || fetched.stored.unpack == nullptr;
+    if (fetched.is_finished) finish(fetched, scratch_);
     if (frames_given_ == 1) check_unit(frame);
     return true;
 }
 
-bool EnsembleReader::skip() { return find(false, {}); }
+void EnsembleReader::finish(const FetchedFrame& fetched, FrameScratch& scratch) const {
+    const bool has_other_atoms = scratch.all_atoms.size() > 0;
+    const View<float, 2> frame = fetched.frame;
+    const View<float, 2> read = has_other_atoms ? scratch.all_atoms.view() : frame;
+    const FrameOrigin& origin = fetched.origin;
+    const std::string& file = files_.paths[origin.file];
+    std::string problem;
+    if (fetched.stored.unpack != nullptr) problem = fetched.stored.unpack(fetched.stored, read);
+    if (!problem.empty()) {
+        problem = fmt::format("frame {}: {}", origin.frame, problem);
+        throw InputError(file, 0, problem);
+    }
+    scratch.molecules.apply(fetched.cell, read, file, origin.frame, fetched.number);
+    for (Index axis = 0; axis < 3 && has_other_atoms; ++axis)
+        for (std::size_t i = 0; i < selected_.size(); ++i)
+            frame(axis, static_cast<Index>(i)) = read(axis, selected_[i]);
+    check(origin, frame);
+}
+
+void EnsembleReader::update(FrameScratch& scratch) {
+    if (scratch.all_atoms.size() != scratch_.all_atoms.size())
+        scratch.all_atoms = scratch_.all_atoms;
+    scratch.molecules.synchronise(scratch_.molecules);
+}
+
+bool EnsembleReader::next(View<float, 2> frame) {
+    if (!fetch(fetched_, frame)) return false;
+    if (!fetched_.is_finished) finish(fetched_, scratch_);
+    return true;
+}
+
+bool EnsembleReader::skip() { return find(nullptr, {}); }
 
 Notes EnsembleReader::notes() const {
     Notes all = notes_;
     all.insert(all.end(), reader_->notes().begin(), reader_->notes().end());
-    const Notes of_molecules = molecules_.notes();
+    const Notes of_molecules = scratch_.molecules.notes();
     all.insert(all.end(), of_molecules.begin(), of_molecules.end());
     return all;
 }

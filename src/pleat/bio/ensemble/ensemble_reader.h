@@ -15,6 +15,22 @@
 
 namespace pleat {
 
+/// A frame between EnsembleReader::fetch() and finish().
+struct FetchedFrame {
+    StoredCoordinates stored;
+    View<float, 2> frame;  ///< where it goes
+    bool is_finished = false;
+    FrameOrigin origin;
+    Index number = 0;  ///< among all frames of all files
+    PeriodicCell cell;
+};
+
+/// What each thread needs of its own to finish frames.
+struct FrameScratch {
+    Array<float, 2> all_atoms;  ///< [axis, atom]; empty if all atoms are selected
+    WholeMolecules molecules;
+};
+
 /// Gives the frames of an ensemble one by one, under the conditions of read_ensemble(). Memory: one
 /// frame of all atoms.
 class EnsembleReader {
@@ -28,6 +44,14 @@ public:
     Index atom_count() const { return topology_->atom_count(); }
     /// Sets `frame` [axis, atom] to the next frame; false after the last one.
     bool next(View<float, 2> frame);
+    /// Like next(), except that formats that take long to unpack leave the frame to finish().
+    bool fetch(FetchedFrame& fetched, View<float, 2> frame);
+    /// Sets the frame of a fetch() that did not finish it. Any number of threads may do so, also
+    /// during fetch(), each with its own scratch, after update().
+    void finish(const FetchedFrame& fetched, FrameScratch& scratch) const;
+    /// Prepares a scratch to finish the frames fetched so far, and adds what it counted to notes().
+    /// Not during fetch() or finish().
+    void update(FrameScratch& scratch);
     /// Skips the next frame without checking its coordinates; returns false after the last one.
     bool skip();
     /// Of the frame last given.
@@ -60,12 +84,11 @@ private:
     void open(std::size_t file);
     bool open_next();
     bool is_wanted(Index frame) const;
-    bool find(bool reads, View<float, 2> frame);
-    bool step(bool& wanted, bool reads, View<float, 2> frame);
-    bool advance(bool wanted, View<float, 2> frame);
-    const PeriodicCell& cell();
-    void gather(View<float, 2> frame) const;
-    void check(View<float, 2> frame) const;
+    bool find(StoredCoordinates* stored, View<float, 2> frame);
+    bool step(bool& wanted, StoredCoordinates* stored, View<float, 2> frame);
+    bool advance(StoredCoordinates* stored, View<float, 2> frame);
+    const PeriodicCell& cell(bool is_first_of_file);
+    void check(const FrameOrigin& origin, View<float, 2> frame) const;
     void check_unit(View<float, 2> frame);
 
     EnsembleFiles files_;
@@ -87,9 +110,9 @@ private:
     bool is_truncated_ = false;  // `reader_` has no more whole frames
     bool is_trajectory_ = true;
     FrameOrigin origin_;
-    Array<float, 2> scratch_;
+    FetchedFrame fetched_;
+    FrameScratch scratch_;
     std::shared_ptr<Centring> centring_;
-    WholeMolecules molecules_;
     bool is_first_of_file_ = true;  // no frame of `reader_` was given
     bool has_cell_ = false;         // the first frame given has one
     Notes notes_;

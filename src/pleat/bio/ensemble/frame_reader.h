@@ -29,6 +29,14 @@ struct Centring {
     void choose_shift(const std::array<double, 3>& mean);
 };
 
+/// The coordinates of a frame as its file stores them.
+struct StoredCoordinates {
+    std::vector<char> header, bytes;
+    /// Sets `frame` [axis, atom] from them, on any thread; returns what is wrong with them
+    /// (`expected X, found Y`), or an empty text. Null: there are none.
+    std::string (*unpack)(const StoredCoordinates& stored, View<float, 2> frame) = nullptr;
+};
+
 /// Gives the frames of one file in their order, in angstrom whatever the unit of the file. Memory:
 /// one frame (mmCIF and NPY in Fortran order: the file). InputError, naming the file and the frame
 /// (from 0), for anything that is damaged, cut short or contradicts itself.
@@ -60,6 +68,12 @@ public:
     /// Sets `frame` [axis, atom] to the next frame. Returns false after the last one, and then does
     /// not change `frame`.
     virtual bool next(View<float, 2> frame) = 0;
+    /// As next(), but formats that take long to unpack set `stored` instead of `frame`; others set
+    /// `stored.unpack` to null.
+    virtual bool next_stored(StoredCoordinates& stored, View<float, 2> frame) {
+        stored.unpack = nullptr;
+        return next(frame);
+    }
     /// Skips the next frame; false after the last one.
     virtual bool skip();
     /// For files whose models may have different atoms: makes the model after the last one read the

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "pleat/bio/ensemble/frame_formats.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::int32_t kMagic = 1995, kWideMagic = 2023;
 constexpr std::size_t kHeaderBytes = 4 * (4 + 9 + 1);
+constexpr std::size_t kPackingBytes = 36, kWidePackingBytes = 40;
 constexpr Index kMaxUnpacked = 9;
 
 /// The numbers before the packed coordinates of a frame.
@@ -48,56 +50,54 @@ constexpr std::uint64_t kMaxMixed = 0xffffff;
 /// Reads bits, most significant bit of each byte first; zeros after the end (checked later).
 class BitReader {
 public:
+    static constexpr int kMaxBits = 57;
+
     explicit BitReader(std::string_view bytes) : bytes_(bytes) {}
 
-    /// At most 32 bits.
+    /// From 1 to kMaxBits bits.
     std::uint64_t read(int count) {
-        while (held_ < count) {
-            const bool past = at_ >= bytes_.size();
-            past_end_ = past_end_ || past;
-            const auto byte = past ? 0u : static_cast<unsigned char>(bytes_[at_]);
-            ++at_;
-            bits_ = bits_ << 8 | byte;
-            held_ += 8;
-        }
-        held_ -= count;
-        return bits_ >> held_ & ((std::uint64_t{1} << count) - 1);
+        std::array<char, 8> eight{};
+        const std::size_t first = std::min(at_ / 8, bytes_.size());
+        if (first + 8 <= bytes_.size())
+            std::memcpy(eight.data(), bytes_.data() + first, 8);
+        else
+            bytes_.copy(eight.data(), 8, first);
+        const std::uint64_t bits = stored_number<std::uint64_t>(eight.data(), true) << at_ % 8;
+        at_ += static_cast<std::size_t>(count);
+        return bits >> (64 - count);
     }
-    bool past_end() const { return past_end_; }
+    bool past_end() const { return at_ > 8 * bytes_.size(); }
 
 private:
     std::string_view bytes_;
-    std::size_t at_ = 0;
-    std::uint64_t bits_ = 0;
-    int held_ = 0;
-    bool past_end_ = false;
+    std::size_t at_ = 0;  // in bits
 };
 
 using Integers = std::array<std::int64_t, 3>;
 
-/// Decodes three numbers mixed into one of `count` bits, least significant byte first.
-Integers read_mixed(BitReader& bits, int count, const std::array<std::uint64_t, 3>& ranges) {
-    Integers values{};
-    if (count <= 64) {
-        std::uint64_t mixed = 0;
-        int shift = 0;
-        for (; count > 8; count -= 8, shift += 8) mixed |= bits.read(8) << shift;
-        if (count > 0) mixed |= bits.read(count) << shift;
-        values[2] = static_cast<std::int64_t>(mixed % ranges[2]);
-        mixed /= ranges[2];
-        values[1] = static_cast<std::int64_t>(mixed % ranges[1]);
-        values[0] = static_cast<std::int64_t>(mixed / ranges[1]);
-        return values;
-    }
-    Wide mixed = 0;
-    int shift = 0;
-    for (; count > 8; count -= 8, shift += 8) mixed |= Wide{bits.read(8)} << shift;
-    if (count > 0) mixed |= Wide{bits.read(count)} << shift;
-    values[2] = static_cast<std::int64_t>(mixed % ranges[2]);
+/// Divides a number into three below `ranges`.
+template <class Unsigned>
+Integers split_mixed(Unsigned mixed, const std::array<std::uint64_t, 3>& ranges) {
+    const auto last = static_cast<std::int64_t>(mixed % ranges[2]);
     mixed /= ranges[2];
-    values[1] = static_cast<std::int64_t>(mixed % ranges[1]);
-    values[0] = static_cast<std::int64_t>(static_cast<std::uint64_t>(mixed / ranges[1]));
-    return values;
+    return {static_cast<std::int64_t>(static_cast<std::uint64_t>(mixed / ranges[1])),
+            static_cast<std::int64_t>(mixed % ranges[1]), last};
+}
+
+/// Decodes three numbers mixed into one of `count` bits, least significant byte first.
+inline Integers read_mixed(BitReader& bits, int count, const std::array<std::uint64_t, 3>& ranges) {
+    // The last byte may be shorter than the others.
+    const int others = (count - 1) / 8 * 8, last = count - others;
+    if (count > BitReader::kMaxBits) {
+        Wide mixed = 0;
+        for (int shift = 0; shift < others; shift += 8) mixed |= Wide{bits.read(8)} << shift;
+        return split_mixed(mixed | Wide{bits.read(last)} << others, ranges);
+    }
+    std::uint64_t mixed = bits.read(count);
+    if (others > 0)
+        mixed = (mixed & ((std::uint64_t{1} << last) - 1)) << others |
+                __builtin_bswap64(mixed >> last) >> (64 - others);
+    return split_mixed(mixed, ranges);
 }
 
 int bit_length(Wide value) {
@@ -244,15 +244,18 @@ public:
     }
 
     std::string_view format() const override { return "XTC"; }
+    bool next_stored(StoredCoordinates& stored, View<float, 2>) override {
+        if (!begin_frame()) return false;
+        read_stored(stored);
+        ++frames_;
+        return true;
+    }
 
 private:
     void read_coordinates(View<float, 2> frame) override {
-        if (atoms_ <= kMaxUnpacked)
-            return set_frame(frame, frame_bytes(12 * static_cast<std::size_t>(atoms_)).data(), 4,
-                             10);
-        const XtcPacking packing = read_packing();
-        const std::string problem = Unpacking(packing, packed(packing.packed_bytes), frame).run();
-        if (!problem.empty()) fail_in_frame(problem);
+        read_stored(stored_);
+        if (const std::string problem = unpack(stored_, frame); !problem.empty())
+            fail_in_frame(problem);
     }
 
     void skip_coordinates() override {
@@ -263,9 +266,24 @@ private:
 
     static std::size_t padded(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
 
-    std::string_view packed(std::size_t bytes) {
-        const std::vector<char>& found = frame_bytes(padded(bytes));
-        return {found.data(), bytes};
+    void read_stored(StoredCoordinates& stored) {
+        std::size_t bytes = 12 * static_cast<std::size_t>(atoms_);
+        if (atoms_ > kMaxUnpacked) {
+            bytes = padded(read_packing().packed_bytes);
+            stored.header = buffer_;
+        }
+        frame_bytes(bytes);
+        stored.bytes.swap(buffer_);
+        stored.unpack = unpack;
+    }
+
+    static std::string unpack(const StoredCoordinates& stored, View<float, 2> frame) {
+        if (frame.extent(1) <= kMaxUnpacked) {
+            set_frame(frame, stored.bytes.data(), 4, 10);
+            return {};
+        }
+        const XtcPacking packing = packing_of(stored.header);
+        return Unpacking(packing, {stored.bytes.data(), packing.packed_bytes}, frame).run();
     }
 
     bool begin_frame() override {
@@ -287,9 +305,7 @@ private:
         return true;
     }
 
-    XtcPacking read_packing() {
-        const std::size_t count_bytes = wide_ ? 8 : 4;
-        const std::vector<char>& header = frame_bytes(32 + count_bytes);
+    static XtcPacking packing_of(const std::vector<char>& header) {
         const auto integer = [&](std::size_t i) {
             return stored_number<std::int32_t>(header.data() + 4 * i, true);
         };
@@ -300,8 +316,16 @@ private:
             packing.max[axis] = integer(4 + axis);
         }
         packing.small = integer(7);
-        const std::int64_t count =
-            wide_ ? stored_number<std::int64_t>(header.data() + 32, true) : integer(8);
+        const bool is_wide = header.size() == kWidePackingBytes;
+        packing.packed_bytes = is_wide ? stored_number<std::uint64_t>(header.data() + 32, true)
+                                       : static_cast<std::size_t>(integer(8));
+        return packing;
+    }
+
+    XtcPacking read_packing() {
+        const XtcPacking packing =
+            packing_of(frame_bytes(wide_ ? kWidePackingBytes : kPackingBytes));
+        const auto count = static_cast<std::int64_t>(packing.packed_bytes);
         // An atom takes at most three 32-bit numbers and six bits about its run.
         const Index max_bytes = 13 * atoms_ + 8;
         if (count < 0 || count > max_bytes) {
@@ -312,11 +336,11 @@ private:
             fail_in_frame(
                 fmt::format("expected a positive precision, found {}", packing.precision));
         }
-        packing.packed_bytes = static_cast<std::size_t>(count);
         return packing;
     }
 
     bool wide_ = false;
+    StoredCoordinates stored_;
 };
 
 }  // namespace

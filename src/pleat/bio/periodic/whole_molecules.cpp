@@ -283,7 +283,7 @@ constexpr const char* kLeave = "--pbc none leaves the coordinates as they are";
 struct WholeMolecules::Frame {
     View<float, 2> xyz;
     const std::string& file;
-    Index number = 0;
+    Index number = 0, position = 0;
     bool is_split = false;   // a bond crosses the cell
     bool is_placed = false;  // a molecule lies in another image
 
@@ -347,9 +347,9 @@ void WholeMolecules::set_reference(const PeriodicCell& cell, bool has_cell,
     std::ranges::copy(positions, copy.begin());
     const std::string name = all_->source.string();
     Frame frame{copy, name};
-    const Count endless = endless_;  // of frames alone
+    const Count endless = counts_.endless;  // of frames alone
     unwrap(frame);
-    endless_ = endless;
+    counts_.endless = endless;
     // If the topology is whole and has no cell, its molecules are already arranged.
     const bool is_arranged = !has_cell && !frame.is_split;
     places_.set_reference([&](Index atom) { return whole(frame, atom); },
@@ -357,10 +357,10 @@ void WholeMolecules::set_reference(const PeriodicCell& cell, bool has_cell,
 }
 
 void WholeMolecules::apply(const PeriodicCell& cell, View<float, 2> xyz, const std::string& file,
-                           Index number) {
-    ++frames_;
+                           Index number, Index position) {
+    ++counts_.frames;
     if (pbc_ == Pbc::none) return;
-    Frame frame{xyz, file, number};
+    Frame frame{xyz, file, number, position};
     if (!cell.exists()) {
         if (pbc_ == Pbc::whole)
             throw InputError(file, 0,
@@ -385,8 +385,8 @@ void WholeMolecules::apply(const PeriodicCell& cell, View<float, 2> xyz, const s
         place(frame);
     }
     if (frame.is_split || frame.is_placed) move(frame);
-    if (frame.is_split) split_.add({});
-    if (frame.is_placed && !frame.is_split) placed_molecules_.add({});
+    if (frame.is_split) counts_.split.add(position, {});
+    if (frame.is_placed && !frame.is_split) counts_.placed.add(position, {});
     check_chain_neighbours(frame);
 }
 
@@ -451,7 +451,7 @@ void WholeMolecules::leave_split(Frame& frame, const BondTree::Molecule& molecul
         frame.number, label(molecule.root), label(bond.parent), label(bond.atom),
         std::sqrt(dot(d, d)));
     if (pbc_ == Pbc::whole) throw InputError(frame.file, 0, text);
-    endless_.add(frame.file + ": " + text);
+    counts_.endless.add(frame.position, frame.file + ": " + text);
     shifts_[molecule.root] = {};
     for (const BondTree::Edge& edge : molecule.edges) shifts_[edge.atom] = {};
 }
@@ -461,8 +461,9 @@ void WholeMolecules::place(Frame& frame) {
     for (const MoleculeImages::Place& place : places_.find(at, *lattice_)) {
         const BondTree::Molecule& molecule = tree_.molecules()[place.molecule];
         if (place.is_ambiguous)
-            ambiguous_.add(fmt::format("{}: frame {}: two images of the molecule of {}", frame.file,
-                                       frame.number, label(molecule.root)));
+            counts_.ambiguous.add(frame.position,
+                                  fmt::format("{}: frame {}: two images of the molecule of {}",
+                                              frame.file, frame.number, label(molecule.root)));
         if (place.shift == Lattice::Shift{}) continue;
         frame.is_placed = true;
         const auto add = [&](Index atom) {
@@ -491,46 +492,64 @@ void WholeMolecules::check_chain_neighbours(const Frame& frame) {
     constexpr double kFar = 15, kTimesMedian = 5;
     double largest = 0;
     const Bond* farthest = nullptr;
-    const auto distance = [&](const Bond& pair) {
-        const Point d = frame.stored(pair[1]) - frame.stored(pair[0]);
-        return std::sqrt(dot(d, d));
+    const float *x = frame.xyz[0].data, *y = frame.xyz[1].data, *z = frame.xyz[2].data;
+    const auto square = [&](const Bond& pair) {
+        const Point d = {double{x[pair[1]]} - double{x[pair[0]]},
+                         double{y[pair[1]]} - double{y[pair[0]]},
+                         double{z[pair[1]]} - double{z[pair[0]]}};
+        return dot(d, d);
     };
     for (const Bond& pair : neighbours_) {
-        const double d = distance(pair);
+        const double d = square(pair);
         if (!(d > largest)) continue;
         largest = d;
         farthest = &pair;
     }
+    largest = std::sqrt(largest);
     if (largest <= kFar) return;
     std::vector<double> all;
     for (const Bond& pair : neighbours_)
-        if (const double d = distance(pair); std::isfinite(d)) all.push_back(d);
+        if (const double d = square(pair); std::isfinite(d)) all.push_back(std::sqrt(d));
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
     std::nth_element(all.begin(), middle, all.end());
     if (largest <= kTimesMedian * *middle) return;
-    apart_.add(fmt::format("{}: frame {}: {} and {} are {:.1f} angstrom apart", frame.file,
-                           frame.number, label((*farthest)[0]), label((*farthest)[1]), largest));
+    counts_.apart.add(
+        frame.position,
+        fmt::format("{}: frame {}: {} and {} are {:.1f} angstrom apart", frame.file, frame.number,
+                    label((*farthest)[0]), label((*farthest)[1]), largest));
+}
+
+void WholeMolecules::synchronise(WholeMolecules& original) {
+    original.counts_.frames += counts_.frames;
+    for (Count Counts::*const one :
+         {&Counts::split, &Counts::placed, &Counts::ambiguous, &Counts::endless, &Counts::apart}) {
+        const Count& own = counts_.*one;
+        (original.counts_.*one).add(own.first, own.text, own.frames);
+    }
+    if (all_ != original.all_ || is_prepared_ != original.is_prepared_) *this = original;
+    counts_ = {};
 }
 
 Notes WholeMolecules::notes() const {
     Notes all;
     const auto frames = [&](const Count& count) {
-        return fmt::format("{} of {} frame{}", count.frames, frames_, frames_ == 1 ? "" : "s");
+        return fmt::format("{} of {} frame{}", count.frames, counts_.frames,
+                           counts_.frames == 1 ? "" : "s");
     };
     const auto cases = [](const Count& count) {
         return fmt::format("{} such case{}", count.frames, count.frames == 1 ? "" : "s");
     };
-    if (split_.frames > 0)
+    if (counts_.split.frames > 0)
         all.push_back(
             {NoteKind::molecules,
-             fmt::format("selection split over the box in {}: made whole", frames(split_)),
+             fmt::format("selection split over the box in {}: made whole", frames(counts_.split)),
              "--pbc none"});
-    if (placed_molecules_.frames > 0)
+    if (counts_.placed.frames > 0)
         all.push_back(
             {NoteKind::molecules,
              fmt::format(
                  "molecules of the selection in different images of the box in {}: placed as in {}",
-                 frames(placed_molecules_),
+                 frames(counts_.placed),
                  all_->positions.empty() ? "the first frame" : all_->source.string()),
              "--pbc none"});
     if (places_.left_out() > 0)
@@ -542,25 +561,26 @@ Notes WholeMolecules::notes() const {
                  places_.left_out()),
              {},
              true});
-    if (ambiguous_.frames > 0)
+    if (counts_.ambiguous.frames > 0)
         all.push_back({NoteKind::molecules,
                        fmt::format("{} are about as near to its place among the others ({})",
-                                   ambiguous_.text, cases(ambiguous_)),
+                                   counts_.ambiguous.text, cases(counts_.ambiguous)),
                        {},
                        true});
-    if (endless_.frames > 0)
+    if (counts_.endless.frames > 0)
         all.push_back({NoteKind::molecules,
-                       fmt::format("{} ({}); it is left as it is", endless_.text, cases(endless_)),
+                       fmt::format("{} ({}); it is left as it is", counts_.endless.text,
+                                   cases(counts_.endless)),
                        {},
                        true});
-    if (apart_.frames > 0)
+    if (counts_.apart.frames > 0)
         all.push_back(
             {NoteKind::molecules,
              fmt::format(
                  "{} (such neighbours in {}); the molecule may be split, and nothing tells its "
                  "images: give a file with a periodic cell (that of a crystal with a space group "
                  "other than P 1 is none), or make it whole first",
-                 apart_.text, frames(apart_)),
+                 counts_.apart.text, frames(counts_.apart)),
              {},
              true});
     return all;

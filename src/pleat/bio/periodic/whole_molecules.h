@@ -107,22 +107,33 @@ public:
     WholeMolecules(std::shared_ptr<const Topology> all, std::vector<Index> first,
                    std::vector<Index> selected, Pbc pbc);
 
-    /// Moves atoms of a frame of all atoms [axis, atom]. `file` and `number` name it in messages.
-    /// Throws InputError for a cell without volume, and under Pbc::whole if molecules cannot be
-    /// made whole.
+    /// Moves atoms of a frame of all atoms [axis, atom]. `file` and `number` name it in messages;
+    /// `position` is its number among the frames of all files. Throws InputError for a cell without
+    /// volume, and under Pbc::whole if molecules cannot be made whole.
     void apply(const PeriodicCell& cell, View<float, 2> frame, const std::string& file,
-               Index number);
+               Index number, Index position);
+    /// For a copy that another thread uses: adds what it counted to `original`, and updates it if
+    /// `original` has got atoms, bonds or a reference since.
+    void synchronise(WholeMolecules& original);
     /// Notes for the user about the frames so far.
     Notes notes() const;
 
 private:
     struct Frame;
     struct Count {
-        Index frames = 0;
+        Index frames = 0, first = 0;
         std::string text;  // about the first one
-        void add(const std::string& about) {
-            if (++frames == 1) text = about;
+        void add(Index position, const std::string& about, Index count = 1) {
+            if (count > 0 && (frames == 0 || position < first)) {
+                first = position;
+                text = about;
+            }
+            frames += count;
         }
+    };
+    struct Counts {
+        Index frames = 0;
+        Count split, placed, ambiguous, endless, apart;
     };
 
     void prepare(const PeriodicCell& cell);
@@ -148,8 +159,7 @@ private:
     std::optional<Lattice> lattice_;
     std::vector<Lattice::Shift> shifts_;          // [atom]
     std::vector<std::int32_t> substitute_atoms_;  // [atom that a frame lacks]: one in its place
-    Index frames_ = 0;
-    Count split_, placed_molecules_, ambiguous_, endless_, apart_;
+    Counts counts_;
 };
 
 }  // namespace pleat

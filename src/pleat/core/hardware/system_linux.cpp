@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -55,6 +56,16 @@ void return_freed_blocks(int min_bytes) {
     // By default glibc raises this threshold up to 32 MiB, and keeps smaller blocks in each
     // thread's heap.
     ::mallopt(M_MMAP_THRESHOLD, min_bytes);
+}
+
+void prefer_large_pages(void* memory, std::int64_t bytes) {
+    constexpr std::int64_t kMinBytes = 4 << 20;
+    if (bytes < kMinBytes) return;
+    const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+    const std::int64_t before = -reinterpret_cast<std::intptr_t>(memory) & (page - 1);
+    // A kernel without large pages refuses, and then nothing changes.
+    (void)::madvise(static_cast<char*>(memory) + before, static_cast<std::size_t>(bytes - before),
+                    MADV_HUGEPAGE);
 }
 
 std::string boot_id() {

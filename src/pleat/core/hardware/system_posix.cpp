@@ -68,6 +68,8 @@ std::int64_t peak_memory() {
     return static_cast<std::int64_t>(usage.ru_maxrss) * kPeakUnit;
 }
 
+void prefer_large_pages(void*, std::int64_t) {}
+
 void return_freed_blocks(int) {}
 
 std::string boot_id() { return "unknown"; }
