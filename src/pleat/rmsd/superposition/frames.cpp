@@ -16,16 +16,23 @@ namespace {
 
 constexpr double kMaxCoordinate = 1e15;  // squares of larger ones, summed and multiplied, overflow
 
-void centre_axis(View<const float, 2> from, int axis, std::span<const double> weights, double total,
+/// All axes in one loop, as each sum waits for its last addition.
+void centre_axes(View<const float, 2> from, std::span<const double> weights, double total,
                  double* to) {
     const Index atoms = from.extent(0);
-    const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
     // Subtracting one coordinate first keeps all digits of the mean of the differences.
-    const double guess = from(0, axis);
-    double sum = 0.0;
-    for (Index k = 0; k < atoms; ++k) sum += weight(k) * (from(k, axis) - guess);
-    const double mean = sum / total;
-    for (Index k = 0; k < atoms; ++k) to[k] = std::sqrt(weight(k)) * (from(k, axis) - guess - mean);
+    const double guess[3] = {from(0, 0), from(0, 1), from(0, 2)};
+    double sums[3] = {};
+    for (Index k = 0; k < atoms; ++k) {
+        const double weight = weights.empty() ? 1.0 : weights[k];
+        for (int axis = 0; axis < 3; ++axis) sums[axis] += weight * (from(k, axis) - guess[axis]);
+    }
+    for (double& sum : sums) sum /= total;
+    for (Index k = 0; k < atoms; ++k) {
+        const double root = weights.empty() ? 1.0 : std::sqrt(weights[k]);
+        for (int axis = 0; axis < 3; ++axis)
+            to[axis * atoms + k] = root * (from(k, axis) - guess[axis] - sums[axis]);
+    }
 }
 
 void check_finite(View<const float, 2> frame, std::string_view what, Index index) {
@@ -66,7 +73,7 @@ double centre_frame(View<const float, 2> xyz, Index index, std::span<const doubl
                     double total, double* to) {
     const Index atoms = xyz.extent(0);
     check_finite(xyz, "frame", index);
-    for (int axis = 0; axis < 3; ++axis) centre_axis(xyz, axis, weights, total, to + axis * atoms);
+    centre_axes(xyz, weights, total, to);
     double sum = 0.0;
     for (Index k = 0; k < 3 * atoms; ++k) sum += to[k] * to[k];
     return sum;
