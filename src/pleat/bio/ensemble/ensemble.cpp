@@ -140,17 +140,19 @@ private:
 
 /// Frames that one thread fetches while others finish those of the batch before.
 struct Batch {
-    std::vector<FetchedFrame> frames;
+    std::vector<FetchedFrame> frames;  ///< `count` of them, and some of earlier batches
     Index count = 0;
     bool is_last = false;
     std::exception_ptr problem;  ///< of the frame after them
 };
 
-/// Fetches frames up to the end of the block.
-void fetch(EnsembleReader& reader, FrameCollector& frames, Batch& batch, Ensemble& ensemble) {
+/// Fetches up to `max` frames, up to the end of the block.
+void fetch(EnsembleReader& reader, Index max, FrameCollector& frames, Batch& batch,
+           Ensemble& ensemble) {
     batch.count = 0;
     try {
-        while (batch.count < std::ssize(batch.frames) && !frames.is_full()) {
+        while (batch.count < max && !frames.is_full()) {
+            if (batch.count == std::ssize(batch.frames)) batch.frames.emplace_back();
             // Makes the page exist: two threads that touch a new one would both fill it with zeros.
             *frames.place().data = 0;
             if (!reader.fetch(batch.frames[batch.count], frames.place())) {
@@ -172,12 +174,13 @@ void fetch(EnsembleReader& reader, FrameCollector& frames, Batch& batch, Ensembl
 void read_frames(EnsembleReader& reader, int threads, FrameCollector& frames, Ensemble& ensemble) {
     constexpr int kMaxThreads = 16;  // more would wait for the thread that fetches
     threads = std::clamp(threads, 1, kMaxThreads);
-    constexpr Index kMaxFrames = 512, kBytes = Index{16} << 20;
+    // Threads wait for one another after each batch.
+    constexpr Index kMaxFrames = 4096, kBytes = Index{16} << 20;
     const Index bytes = 12 * std::max<Index>(1, reader.all_atoms()->atom_count());
+    const Index max_frames = std::clamp<Index>(kBytes / bytes, 1, kMaxFrames);
+    const Index in_piece = std::max<Index>(1, max_frames / 64);
     std::vector<FrameScratch> scratch;
     Batch batches[2];
-    for (Batch& batch : batches)
-        batch.frames.resize(std::clamp<Index>(kBytes / bytes, 1, kMaxFrames));
     for (int turn = 0;; turn = 1 - turn) {
         Batch &now = batches[turn], &after = batches[1 - turn];
         const bool are_finished =
@@ -185,11 +188,11 @@ void read_frames(EnsembleReader& reader, int threads, FrameCollector& frames, En
                         [](const FetchedFrame& frame) { return frame.is_finished; });
         if (!are_finished) scratch.resize(threads);
         for (FrameScratch& one : scratch) reader.update(one);
-        parallel_for(threads, are_finished ? 1 : 1 + now.count, [&](Index i, int thread) {
-            if (i > 0 && !now.frames[i - 1].is_finished)
-                reader.finish(now.frames[i - 1], scratch[thread]);
-            else if (i == 0 && !now.is_last)
-                fetch(reader, frames, after, ensemble);
+        const Index pieces = are_finished ? 0 : (now.count + in_piece - 1) / in_piece;
+        parallel_for(threads, 1 + pieces, [&](Index i, int thread) {
+            if (i == 0 && !now.is_last) fetch(reader, max_frames, frames, after, ensemble);
+            for (Index n = (i - 1) * in_piece; i > 0 && n < std::min(i * in_piece, now.count); ++n)
+                if (!now.frames[n].is_finished) reader.finish(now.frames[n], scratch[thread]);
         });
         if (now.problem) std::rethrow_exception(now.problem);
         if (now.is_last) break;
