@@ -173,12 +173,13 @@ TEST(CurveColumns, OfFewLinesInOtherTextAreRefused) {
 
 TEST(CurveUnit, IsThatOfTheHeader) {
     const Made wide(1.5), low(0.095);
-    for (const char* unit : {"# q [A^-1]   I(q)   sigma", "q \xc3\x85-1\t\tI(q) cm-1\tSig cm-1",
-                             "q \xc5-1\t\tI(q) cm-1\tSig cm-1", "# q[A-1] I(q) sigma(q)",
-                             "# units of q: 1/angstrom", "q (1/Angstrom)\tIntensity\tError",
-                             "# SAXS profile: number of points = 60, q_min = 0, q_max = 1.5\n"
-                             "#    q    intensity    error",
-                             "q_inv_angstrom,I,I_error"}) {
+    const char* const two_lines =
+        "# SAXS profile: number of points = 60, q_min = 0, q_max = 1.5\n"
+        "#    q    intensity    error";
+    for (const char* unit :
+         {"# q [A^-1]   I(q)   sigma", "q \xc3\x85-1\t\tI(q) cm-1\tSig cm-1",
+          "q \xc5-1\t\tI(q) cm-1\tSig cm-1", "# q[A-1] I(q) sigma(q)", "# units of q: 1/angstrom",
+          "q (1/Angstrom)\tIntensity\tError", two_lines, "q_inv_angstrom,I,I_error"}) {
         SCOPED_TRACE(unit);
         const ProfileFile file = read(std::string(unit) + "\n" + wide.rows("qie"));
         EXPECT_FALSE(file.per_nanometre);
