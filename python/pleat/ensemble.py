@@ -321,7 +321,8 @@ def ensemble(source, *, select=None, pbc="auto", match="names"):
         without a copy where it is contiguous float32; mdtraj's Trajectory; MDAnalysis's Universe or
         AtomGroup; a Structure of Bio.PDB; gemmi's Structure or Model; ProDy's AtomGroup, Selection or
         Ensemble. Or an iterator or list of chunks of frames, each one of these (arrays [frame, atom, 3]), such
-        as mdtraj.iterload: they are joined in one array, the memory of all frames and one chunk
+        as mdtraj.iterload: they are joined in one array, in the memory of all frames and two chunks, and made
+        whole in a copy if they have periodic cells
     select : atoms to take, as text, indices or a mask
     pbc : as read_ensemble takes it; for files and for objects with periodic cells. For arrays, see Ensemble
     match : of several files, as read_ensemble takes it
@@ -346,23 +347,33 @@ def _are_chunks(source):
 
 
 def _joined(chunks, pbc):
-    """One ensemble from consecutive chunks of frames of the same atoms."""
+    """One ensemble from consecutive chunks of frames of the same atoms; molecules are made whole at the end, as places
+    are those of the first frame of all."""
     first = xyz = topology = None
-    count, notes = 0, []
+    count, notes, cells, how = 0, [], [], "auto"
     for number, chunk in enumerate(chunks):
         try:
+            box = None
             if first is not None and topology is not None and getattr(chunk, "topology", None) is topology:
                 coordinates, box = other_packages.in_angstrom(chunk)
-                part = Ensemble(coordinates, first.topology, box=box, pbc=pbc)
+                part = Ensemble(coordinates, first.topology)
+            elif held := other_packages.frames_of(chunk):
+                coordinates, atoms, box = held
+                part, how = Ensemble(coordinates, None if atoms is None else _topology(atoms)), pbc
             else:
                 part = ensemble(chunk, pbc=pbc)
             if first is None:
                 first, xyz = part, np.empty((0, *part.xyz.shape[1:]), dtype=np.float32)
                 topology = chunk.topology if hasattr(chunk, "unitcell_vectors") else None
             _check_chunk(first, part)
+            if (box is not None) != bool(cells) and number > 0:
+                raise InputError("expected periodic cells in all chunks or in none")
         except InputError as error:
             raise InputError(f"chunk {number}: {error}") from None
         notes += [note for note in part.notes if note not in notes]
+        if box is not None:
+            box = _cells(box)
+            cells.append(np.broadcast_to(box, (len(part), box.shape[1])))
         if count + len(part) > len(xyz):  # grows where it lies, so that memory is not needed twice
             xyz.resize((count + len(part) + count // 8, *xyz.shape[1:]), refcheck=False)
         xyz[count:count + len(part)] = part.xyz
@@ -370,7 +381,10 @@ def _joined(chunks, pbc):
     if first is None:
         raise InputError("expected chunks of frames, found none")
     xyz.resize((count, *xyz.shape[1:]), refcheck=False)
-    return Ensemble(xyz, first.topology, notes=notes)
+    box = np.concatenate(cells) if cells else None
+    if box is not None and box.shape[1] == 9:
+        box = box.reshape(-1, 3, 3)
+    return Ensemble(xyz, first.topology, notes=notes, box=box, pbc=how)
 
 
 def _check_chunk(first, part):

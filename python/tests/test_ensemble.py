@@ -318,14 +318,16 @@ class Trajectory:
     """What pleat reads of mdtraj's Trajectory: nanometres, a topology that chunks share."""
 
     class Atom:
-        def __init__(self, number):
-            chain = type("Chain", (), {"chain_id": "A", "index": 0})
+        def __init__(self, number, chain):
+            chain = type("Chain", (), {"chain_id": chain, "index": 0})
             self.residue = type("Residue", (), {"name": "ALA", "resSeq": number + 1, "chain": chain, "segment_id": ""})
             self.name, self.element = "CA", None
 
-    def __init__(self, xyz, topology=None):
+    def __init__(self, xyz, topology=None, cell=None):
         self.xyz, self.unitcell_vectors = xyz / np.float32(10), None
-        atoms = [self.Atom(number) for number in range(xyz.shape[1])]
+        if cell is not None:
+            self.unitcell_vectors = np.broadcast_to(np.eye(3) * cell / 10, (len(xyz), 3, 3))
+        atoms = [self.Atom(number, "AB"[number >= 5]) for number in range(xyz.shape[1])]
         self.topology = topology or type("Topology", (), {"atoms": atoms})
 
 
@@ -353,6 +355,24 @@ def test_chunks_of_trajectories_are_in_nanometres():
     later[1].topology.atoms[2].name = "CB"
     with pytest.raises(pleat.InputError, match="chunk 2: expected the atoms of chunk 0"):
         pleat.ensemble([first, *later])
+
+
+def test_chunks_are_placed_in_a_cell_as_the_first_frame_of_all():
+    count, cell = 24, 30
+    line = 3.8 * np.arange(5)[:, None] * [0, 0, 1] + 3
+    xyz = np.empty((count, 10, 3), np.float32)
+    xyz[:, :5] = line
+    for n, frame in enumerate(xyz):  # chain B leaves the cell and returns on its other side
+        frame[5:] = (line + [8 + n, 0, 0]) % cell
+    chunks = [Trajectory(xyz[:8], cell=cell)]
+    chunks += [Trajectory(xyz[a:a + 8], chunks[0].topology, cell) for a in (8, 16)]
+    whole = pleat.ensemble(Trajectory(xyz, cell=cell))
+    found = pleat.ensemble(iter(chunks))
+    np.testing.assert_array_equal(found.xyz, whole.xyz)
+    assert [str(note) for note in found.notes] == [str(note) for note in whole.notes] != []
+    assert not np.array_equal(np.concatenate([pleat.ensemble(chunk).xyz for chunk in chunks]), whole.xyz)
+    with pytest.raises(pleat.InputError, match="chunk 1: expected periodic cells in all chunks or in none"):
+        pleat.ensemble([chunks[0], Trajectory(xyz[:8], chunks[0].topology)])
 
 
 def test_iterload_of_mdtraj(plain):

@@ -108,8 +108,8 @@ class Elution(ProgramTest):
         empty.mkdir()
         for given, code, text in (([empty], 3, "expected a folder with curves (.dat, .txt"),
                                   (["@nowhere"], 3, "nowhere: expected a file"),
-                                  ([folder, DATA / "1hel.pdb.gz"], 2, "give --data one curve for a structure"),
-                                  ([f"@{listed}", DATA / "1hel.pdb.gz"], 2, "give --data one curve for a structure")):
+                                  ([folder, DATA / "1hel.pdb.gz"], 3, "expected one curve for a structure, found several"),
+                                  ([f"@{listed}", DATA / "1hel.pdb.gz"], 3, "expected one curve for a structure, found several")):
             self.assert_refused(pleat("saxs", "--data", *given, "-o", self.folder / "other", "-q"), code, text)
 
     def test_numbers_that_a_curve_does_not_determine_are_na(self):

@@ -449,9 +449,9 @@ void check_files(const SaxsOptions& options, const char* refused_pipes) {
             "--observables weigh frames of one molecule with at most one curve: leave "
             "out --mixture and --series");
     if (options.data.starts_with('@') || is_folder(options.data))
-        throw UsageError(
-            "give --data one curve for a structure; --list with a column 'data' fits several, and "
-            "folders and @LIST of curves are analysed without a structure");
+        throw InputError(options.data, 0,
+                         "expected one curve for a structure, found several: give a --list with a "
+                         "column 'data', or leave the structure out");
     const std::vector<std::string> others = other_files(options);
     check_ensemble_files(options.ensemble.sources);
     check_readable(others);

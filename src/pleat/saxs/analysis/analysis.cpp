@@ -117,15 +117,10 @@ std::vector<std::string> guinier_findings(const Profile& curve, const Guinier& g
 }
 
 void add_findings(CurveAnalysis& one) {
-    constexpr double kMinScatter = 0.5, kMaxScatter = 2, kMaxTimes = 1.5;
+    constexpr double kMaxTimes = 1.5;
     constexpr double kAgree = 3, kNegative = 3;
     std::vector<std::string>& findings = one.findings;
     findings = guinier_findings(one.curve, one.guinier);
-    if (one.scatter > kMaxScatter || one.scatter < kMinScatter)
-        findings.push_back(fmt::format(
-            "neighbouring points scatter {:.2g} times as much as their errors say{}",
-            std::sqrt(one.scatter),
-            one.scatter < kMinScatter ? ": errors are too large, or points are smoothed" : ""));
     const PairDistances& pairs = one.pairs;
     if (!pairs.is_valid) {
         const double size =
@@ -169,9 +164,9 @@ void add_findings(CurveAnalysis& one) {
             pairs.gyration_radius, guinier.gyration_radius));
 }
 
-CurveAnalysis analyse_one(const Profile& given, std::string name,
-                          std::optional<double> concentration, const AnalysisParameters& parameters,
-                          Notes& notes) {
+CurveAnalysis analyse_points(const Profile& given, std::string name,
+                             std::optional<double> concentration,
+                             const AnalysisParameters& parameters, Notes& notes) {
     // Beyond this end P(r) has no detail to determine and models of it no resolution.
     constexpr double kMaxProduct = 16;
     check_curve(given);
@@ -205,6 +200,20 @@ CurveAnalysis analyse_one(const Profile& given, std::string name,
     one.features =
         curve_features(one, parameters.absolute_scale ? concentration : std::optional<double>());
     add_findings(one);
+    return one;
+}
+
+/// Also compares the scatter of points with their errors, which chi^2 of a structure tells better.
+CurveAnalysis analyse_one(const Profile& given, std::string name,
+                          std::optional<double> concentration, const AnalysisParameters& parameters,
+                          Notes& notes) {
+    constexpr double kMinScatter = 0.5, kMaxScatter = 2;
+    CurveAnalysis one = analyse_points(given, std::move(name), concentration, parameters, notes);
+    if (one.scatter > kMaxScatter || one.scatter < kMinScatter)
+        one.findings.push_back(fmt::format(
+            "neighbouring points scatter {:.2g} times as much as their errors say{}",
+            std::sqrt(one.scatter),
+            one.scatter < kMinScatter ? ": errors are too large, or points are smoothed" : ""));
     return one;
 }
 
@@ -334,7 +343,7 @@ std::optional<CurveAnalysis> analyse_alone(const Profile& curve) {
         AnalysisParameters parameters;
         parameters.q_max = curve.q.back();
         Notes of_curve;
-        last = analyse_one(curve, name_of_file(curve.source), {}, parameters, of_curve);
+        last = analyse_points(curve, name_of_file(curve.source), {}, parameters, of_curve);
         if (!(last.pairs.error_scale < kMaxErrorScale)) last.pairs = {};
         of = curve;
     }
