@@ -137,8 +137,8 @@ std::vector<Field> fields(Parameters& p) {
          .target = &p.cutoff,
          .help =
              "Items below this distance (angstrom between frames) are neighbours; trees are cut "
-             "at this height; kcenters adds centres until every item is below it. first:last:step "
-             "tries several values and uses the one with the "
+             "at this height; kcenters adds centres until every item is below it, before "
+             "sweeps. first:last:step tries several values and uses the one with the "
              "largest mean silhouette",
          .letter = 'c',
          .value_name = "DISTANCE"},

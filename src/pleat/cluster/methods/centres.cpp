@@ -161,7 +161,13 @@ private:
 
     std::vector<float> distances_to(Index centre, const std::vector<Index>& items) const {
         std::vector<float> values(items.size());
-        if (!items.empty()) distances_.between({&centre, 1}, items, values.data());
+        try {
+            if (!items.empty()) distances_.between({&centre, 1}, items, values.data());
+        } catch (const Cancelled&) {
+            throw Cancelled(
+                "stopped within a step of k-centres; the same command resumes from the steps that "
+                "were saved before");
+        }
         return values;
     }
 
