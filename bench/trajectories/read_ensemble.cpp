@@ -79,7 +79,7 @@ std::string packed_frame(View<const float, 2> atoms, double box) {
         put(above, extents, full_bits);
         const int run = static_cast<int>(order.size()) - 1;
         bits.put(run != last_run, 1);
-        if (run != last_run) bits.put(static_cast<std::uint64_t>(3 * run + 1), 5);
+        if (run != last_run) bits.put(3 * static_cast<std::uint64_t>(run) + 1, 5);
         last_run = run;
         for (std::size_t n = 1; n < order.size(); ++n) {
             for (std::size_t axis = 0; axis < 3; ++axis)

@@ -167,7 +167,8 @@ TEST_F(ReadingThreads, RefuseTheFirstDamagedFrame) {
     options.select = "A";
     const std::size_t size = xtc_frame(0).size();
     const std::string whole = xtc_frames(0, 4300, true);
-    const auto refused = [&](std::vector<std::pair<int, std::size_t>> damages, int cut_frame = 0) {
+    const auto refused = [&](const std::vector<std::pair<int, std::size_t>>& damages,
+                             int cut_frame = 0) {
         std::string text = whole;
         for (const auto& [frame, at] : damages) {
             const Bytes number = at == kPrecision ? Bytes{}.put(1e-30f) : Bytes{}.integer(77777);
