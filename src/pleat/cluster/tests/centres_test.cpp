@@ -170,3 +170,4 @@ TEST(Centres, NeedACutoffOrANumber) {
 
 }  // namespace
 }  // namespace pleat::cluster
+

@@ -32,7 +32,7 @@ inline StoredPairs grouped_pairs(Index count, int groups, std::uint64_t seed) {
         const int group = static_cast<int>(generator() % static_cast<std::uint64_t>(groups));
         x.push_back(10 * (group % 3) + normal(generator));
         const auto row = group / 3;
-        y.push_back(static_cast<double>(10 * row) + normal(generator));
+        y.push_back(10.0 * row + normal(generator));
     }
     std::vector<float> pairs;
     for (Index i = 0; i < count; ++i)
