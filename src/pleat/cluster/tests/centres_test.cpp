@@ -170,4 +170,3 @@ TEST(Centres, NeedACutoffOrANumber) {
 
 }  // namespace
 }  // namespace pleat::cluster
-
